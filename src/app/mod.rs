@@ -1,0 +1,3 @@
+//! The state of the workspace.
+pub mod cells;
+pub mod key;

@@ -1,0 +1,1 @@
+//! The command line: arguments, subcommands without a screen, errors and exit codes.

@@ -1,0 +1,1 @@
+//! Slash commands: one registry, one file each.

@@ -1,0 +1,1 @@
+//! Compaction: a pure engine.

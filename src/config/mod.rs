@@ -1,0 +1,1 @@
+//! config.json as values: schema, parsing, layers, edits.

@@ -1,0 +1,1 @@
+//! Effects carried out: tasks, writers, timers, terminal; the event loop.

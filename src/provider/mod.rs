@@ -1,0 +1,1 @@
+//! Clients of models: one folder a wire API, behind one trait.

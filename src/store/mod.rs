@@ -1,0 +1,1 @@
+//! Files of sessions: disk, paths, the writer, locks.

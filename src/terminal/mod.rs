@@ -1,0 +1,1 @@
+//! The terminal: modes entered and left, input, output.

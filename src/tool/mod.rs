@@ -1,0 +1,1 @@
+//! The tools that a model has, one file a tool.

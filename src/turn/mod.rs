@@ -1,0 +1,1 @@
+//! The turn engine: a pure state machine.

@@ -1,0 +1,3 @@
+//! State to cells of the screen.
+
+pub mod theme;

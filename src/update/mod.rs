@@ -1,0 +1,1 @@
+//! Routing of events to the parts of the workspace.
