@@ -4,4 +4,5 @@
 //! rules, then what the action is, then the policy.
 
 pub mod action;
+pub mod decision;
 pub mod policy;
