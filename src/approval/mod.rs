@@ -5,4 +5,7 @@
 
 pub mod action;
 pub mod decision;
+pub mod harmless;
 pub mod policy;
+pub mod rule;
+pub mod shell;
