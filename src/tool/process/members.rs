@@ -1,0 +1,79 @@
+//! Which processes belong to a command, and signals to them.
+//!
+//! On Linux `/proc` tells: those of its session, and those that carry its mark in their environment even
+//! after they began a session of their own. Elsewhere only the process group is known.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// The shell that began the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shell {
+    Running,
+    /// It was waited for: its number is free unless its session has members.
+    Ended,
+}
+
+/// Whether any process of the command is alive.
+pub(super) fn any(session: i32, shell: Shell, mark: &str) -> bool {
+    #[cfg(target_os = "linux")]
+    if let Some(found) = linux::list(session, shell, mark) {
+        return !found.is_empty();
+    }
+    let _ = (mark, shell);
+    Pid::from_raw(session).is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
+}
+
+/// Sends a signal to every process of the command.
+pub(super) fn signal(session: i32, shell: Shell, mark: &str, signal: Signal) {
+    #[cfg(target_os = "linux")]
+    if let Some(found) = linux::list(session, shell, mark) {
+        // One by one: after the last one ended, the group's number may be someone else's.
+        for pid in found.into_iter().filter_map(Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+        return;
+    }
+    let _ = (mark, shell);
+    if let Some(pid) = Pid::from_raw(session) {
+        let _ = kill_process_group(pid, signal);
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::path::Path;
+
+    use super::Shell;
+
+    /// The living processes of a session or with a mark; `None` if `/proc` cannot be read.
+    pub(super) fn list(session: i32, shell: Shell, mark: &str) -> Option<Vec<i32>> {
+        // A number is not given away while a session has it: a process with it is another one's leader.
+        let is_foreign =
+            shell == Shell::Ended && Path::new("/proc").join(session.to_string()).exists();
+        let session = (!is_foreign).then_some(session);
+        let entry = format!("{}={mark}", super::super::MARK_VARIABLE);
+        let entries = std::fs::read_dir("/proc").ok()?;
+        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        Some(pids.filter(|pid| belongs(*pid, session, &entry)).collect())
+    }
+
+    fn belongs(pid: i32, session: Option<i32>, entry: &str) -> bool {
+        let folder = Path::new("/proc").join(pid.to_string());
+        let Ok(stat) = std::fs::read_to_string(folder.join("stat")) else { return false };
+        // The name before `)` may hold anything; state, parent, group and session follow it.
+        let Some((_, fields)) = stat.rsplit_once(')') else { return false };
+        let mut fields = fields.split_ascii_whitespace();
+        let is_dead = matches!(fields.next(), Some("Z" | "X") | None);
+        let its_session: Option<i32> = fields.nth(2).and_then(|field| field.parse().ok());
+        let is_of_session = session.is_some() && its_session == session;
+        if is_dead {
+            return false;
+        }
+        is_of_session || has_mark(&folder, entry)
+    }
+
+    fn has_mark(folder: &Path, entry: &str) -> bool {
+        let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+    }
+}
