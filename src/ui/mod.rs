@@ -1,3 +1,154 @@
 //! State to cells of the screen.
+//!
+//! Two steps a frame: [`prepare`] lays out what will be visible and fills the cache, [`draw`] only reads.
+//! Invariant: no text reaches the buffer that has not passed `base::text::sanitize`.
 
+pub mod cache;
+pub mod cell;
+pub mod composer;
+pub mod diff;
+pub mod flow;
+pub mod highlight;
+pub mod info;
+pub mod layout;
+pub mod markdown;
+pub mod picker;
+pub mod progress;
+pub mod question;
+pub mod status_bar;
+pub mod suggestions;
 pub mod theme;
+pub mod transcript;
+pub mod welcome;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
+
+use crate::app::App;
+use crate::app::panels::Panel;
+use crate::app::scroll::Scroll;
+use crate::base::time::Moment;
+use crate::conversation::mode::Mode;
+use crate::turn::Phase;
+
+use cache::ViewCache;
+use composer::{Border, ComposerView, Focus};
+use layout::{Layout, Wanted};
+use theme::{Role, Theme};
+use transcript::PreparedTranscript;
+
+/// A frame that is laid out and can be drawn.
+#[derive(Debug)]
+pub struct Prepared {
+    area: Rect,
+    layout: Option<Layout>,
+    question: Vec<Line<'static>>,
+    transcript: Option<PreparedTranscript>,
+}
+
+impl Prepared {
+    /// Where the view came to rest, for the state to keep.
+    pub fn scroll(&self) -> Option<Scroll> {
+        self.transcript.as_ref().map(PreparedTranscript::scroll)
+    }
+}
+
+/// Measures and lays out what will be visible.
+pub fn prepare(app: &App, cache: &mut ViewCache, area: Rect, theme: &Theme) -> Prepared {
+    let question = match app.panels.top() {
+        Some(Panel::Question(panel)) => question::lines(panel, area.width, theme),
+        Some(Panel::Trust(panel)) => question::trust_lines(panel, area.width, theme),
+        Some(Panel::Info(_) | Panel::Picker(..)) | None => Vec::new(),
+    };
+    let live = app.front();
+    let wanted = Wanted {
+        composer: composer::height(&live.composer, area),
+        question: rows(question.len()),
+        queue: rows(live.turn.queue().len()),
+        suggestions: rows(suggestions::lines(app, area.width, theme).len()),
+        progress: u16::from(live.turn.phase() != Phase::Idle),
+    };
+    let layout = layout::layout(area, wanted);
+    let transcript = layout.filter(|_| !live.feed.cells().is_empty()).map(|layout| {
+        transcript::prepare(live.feed.cells(), &live.scroll, cache, layout.transcript, theme)
+    });
+    Prepared { area, layout, question, transcript }
+}
+
+/// Draws a prepared frame; returns where the cursor is.
+pub fn draw(
+    app: &App,
+    prepared: &Prepared,
+    theme: &Theme,
+    now: Moment,
+    buf: &mut Buffer,
+) -> Option<Position> {
+    let area = prepared.area.intersection(buf.area);
+    buf.set_style(area, theme.style(Role::Text));
+    let Some(layout) = prepared.layout else {
+        draw_no_room(area, buf);
+        return None;
+    };
+    match &prepared.transcript {
+        Some(transcript) => transcript::draw(transcript, buf),
+        None => welcome::draw(app, layout.transcript, theme, buf),
+    }
+    progress::draw(app, layout.progress, theme, now, buf);
+    progress::draw_queue(app, layout.queue, theme, buf);
+    draw_lines(&prepared.question, layout.question, buf);
+    draw_lines(&suggestions::lines(app, layout.suggestions.width, theme), layout.suggestions, buf);
+    let has_focus = app.panels.top().is_none();
+    let view = ComposerView {
+        composer: &app.front().composer,
+        theme,
+        focus: if has_focus { Focus::Focused } else { Focus::Unfocused },
+        border: match app.front().state.mode {
+            Mode::Plan => Border::Plan,
+            Mode::Work => Border::Work,
+        },
+    };
+    let cursor = composer::draw(&view, layout.composer, buf);
+    status_bar::draw(app, layout.status, theme, now, buf);
+    draw_overlay(app, layout, theme, buf).or(cursor)
+}
+
+/// Panels that cover the conversation. Returns their cursor.
+fn draw_overlay(app: &App, layout: Layout, theme: &Theme, buf: &mut Buffer) -> Option<Position> {
+    let above = Rect { height: layout.composer.y - layout.transcript.y, ..layout.transcript };
+    match app.panels.top()? {
+        Panel::Info(panel) => {
+            Clear.render(above, buf);
+            info::draw(panel, above, theme, buf);
+            None
+        }
+        Panel::Picker(_, picker) => {
+            Clear.render(above, buf);
+            picker::draw(picker, theme, above, buf)
+        }
+        Panel::Question(_) | Panel::Trust(_) => None,
+    }
+}
+
+fn draw_lines(lines: &[Line<'static>], area: Rect, buf: &mut Buffer) {
+    for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+        buf.set_line(area.x, y, line, area.width);
+    }
+}
+
+fn draw_no_room(area: Rect, buf: &mut Buffer) {
+    if area.width > 0 && area.height > 0 {
+        buf.set_stringn(
+            area.x,
+            area.y,
+            "crystal: more room",
+            usize::from(area.width),
+            ratatui::style::Style::new(),
+        );
+    }
+}
+
+fn rows(count: usize) -> u16 {
+    u16::try_from(count).unwrap_or(u16::MAX)
+}

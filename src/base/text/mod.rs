@@ -2,4 +2,8 @@
 
 pub mod cut;
 pub mod near;
+pub mod sanitize;
+pub mod scan;
+pub mod sgr;
 pub mod width;
+pub mod wrap;
