@@ -2,6 +2,7 @@
 
 use crate::approval::action::Prepared;
 use crate::base::id::CallId;
+use crate::base::text::cut::Cut;
 use crate::base::time::Moment;
 use crate::conversation::message::{Block, Role, ToolUse};
 use crate::conversation::round::{RoundError, StopReason};
@@ -45,8 +46,8 @@ pub struct Draft {
     pub role: Role,
     pub block: Block,
     pub interrupted: bool,
-    /// The whole text of a tool result whose model view was cut.
-    pub original: Option<String>,
+    /// The whole text of a tool result, and how the model's view was cut from it.
+    pub original: Option<(String, Cut)>,
 }
 
 impl Draft {

@@ -20,6 +20,6 @@ mod streaming;
 #[cfg(test)]
 mod tests;
 
-pub use effect::{Draft, Ended, PartialKind, Sight, Span, TurnEffect};
+pub use effect::{CallSight, Draft, Ended, PartialKind, Sight, Span, TurnEffect};
 pub use event::{Answer, Attended, Context, TurnEvent};
 pub use machine::{Phase, Turn};

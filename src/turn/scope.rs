@@ -177,8 +177,9 @@ impl<'a> Scope<'a> {
             outcome: span_outcome(status, &outcome.text),
         }));
         let cut = cut::middle(&outcome.text, RESULT_BYTES_MAX, RESULT_LINES_MAX);
-        let (content, original) = match cut.and_then(|cut| cut.apply(&outcome.text)) {
-            Some(view) => (view, Some(outcome.text)),
+        let view = cut.and_then(|cut| Some((cut.apply(&outcome.text)?, cut)));
+        let (content, original) = match view {
+            Some((view, cut)) => (view, Some((outcome.text, cut))),
             None => (outcome.text, None),
         };
         let result = ToolResult {

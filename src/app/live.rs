@@ -1,0 +1,193 @@
+//! One live session: what is saved of it, its turn, and what the screen shows of it.
+//!
+//! Invariant: `state` changes only through [`LiveSession::record`], by the very function that replays an
+//! archive; so a live session and a resumed one cannot disagree.
+
+use std::sync::Arc;
+
+use crate::base::id::SessionId;
+use crate::base::time::At;
+use crate::conversation::estimate;
+use crate::conversation::gear::Gear;
+use crate::conversation::model::{ModelChoice, ModelSpec};
+use crate::conversation::tool_call::ToolSpec;
+use crate::conversation::usage::context_percent;
+use crate::session::record::{Meta, Record};
+use crate::session::replay::Applied;
+use crate::session::snapshot::Snapshot;
+use crate::session::state::SessionState;
+use crate::turn::{Ended, Turn};
+
+use super::composer::Composer;
+use super::effect::{Effect, StoreOp};
+use super::feed::Feed;
+use super::scroll::Scroll;
+
+#[derive(Debug)]
+pub struct LiveSession {
+    pub state: SessionState,
+    /// The system prompt and the tools that the next request carries.
+    pub frame: RequestFrame,
+    pub turn: Turn,
+    /// How the last turn ended.
+    pub last_ended: Option<Ended>,
+    pub feed: Feed,
+    pub scroll: Scroll,
+    pub composer: Composer,
+    pub storage: Storage,
+    /// The model that a session without one of its own speaks to.
+    default_model: ModelChoice,
+    /// The transcript grew since the last usage was reported.
+    usage_is_stale: bool,
+    /// Names the spans of the running turn.
+    run_id: String,
+}
+
+/// What every request of a session begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestFrame {
+    pub system: Arc<str>,
+    pub tools: Arc<[ToolSpec]>,
+    /// Estimated tokens of both.
+    tokens: u64,
+}
+
+impl RequestFrame {
+    pub fn new(system: String, tools: Vec<ToolSpec>) -> Self {
+        let tokens = estimate::text_tokens(&system) + estimate::tools_tokens(&tools);
+        Self { system: system.into(), tools: tools.into(), tokens }
+    }
+}
+
+/// How far the files are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Storage {
+    /// Records given out so far, in this process.
+    pub given: u64,
+    /// The archive has its first line.
+    pub is_begun: bool,
+    /// Why nothing can be written at the moment.
+    pub trouble: Option<String>,
+}
+
+/// How full the window is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextFill {
+    pub used: u64,
+    pub percent: u8,
+    pub is_estimate: bool,
+}
+
+impl LiveSession {
+    pub fn new(
+        state: SessionState,
+        model: ModelChoice,
+        frame: RequestFrame,
+        composer: Composer,
+    ) -> Self {
+        Self {
+            state,
+            frame,
+            turn: Turn::default(),
+            last_ended: None,
+            feed: Feed::default(),
+            scroll: Scroll::default(),
+            composer,
+            storage: Storage::default(),
+            default_model: model,
+            usage_is_stale: false,
+            run_id: String::new(),
+        }
+    }
+
+    pub fn id(&self) -> SessionId {
+        self.state.id
+    }
+
+    /// Takes a record into the state and returns the effects that write it. The first one is preceded by
+    /// the archive's first line.
+    pub fn record(&mut self, record: Record, at: At) -> Vec<Effect> {
+        let mut records = Vec::with_capacity(3);
+        if !self.storage.is_begun {
+            self.storage.is_begun = true;
+            records.push(Record::Meta(self.first_line()));
+        }
+        records.push(record);
+        for record in &records {
+            // Only a rewind to before a summary can need more than is here, and it asks first.
+            let applied = self.state.apply(record);
+            debug_assert_eq!(applied, Applied::Done);
+        }
+        self.state.updated_at = at.wall;
+        self.storage.given += records.len() as u64;
+        let id = self.id();
+        let append = |record| Effect::Store(id, StoreOp::Append(Box::new(record)));
+        records.into_iter().map(append).collect()
+    }
+
+    fn first_line(&self) -> Meta {
+        let state = &self.state;
+        let meta = Meta::new(state.id, state.workspace.clone(), state.created_at);
+        Meta { forked_from: state.forked_from.clone(), ..meta }
+    }
+
+    /// The effects that save the session, if there is something worth saving.
+    pub fn save(&self) -> Vec<Effect> {
+        if !self.state.transcript.is_worth_saving() {
+            return Vec::new();
+        }
+        let snapshot = Snapshot::from_state(&self.state, self.frame.system.to_string());
+        vec![Effect::Store(self.id(), StoreOp::Snapshot(Box::new(snapshot)))]
+    }
+
+    /// Whether anything of it is or will be on disk.
+    pub fn is_worth_saving(&self) -> bool {
+        self.state.transcript.is_worth_saving()
+    }
+
+    pub fn model(&self) -> &ModelChoice {
+        self.state.model.as_ref().unwrap_or(&self.default_model)
+    }
+    pub fn model_label(&self) -> String {
+        self.model().label()
+    }
+    pub fn gear(&self) -> Gear {
+        self.model().thinking_effort
+    }
+
+    /// The model of a session that has not begun changes without a trace.
+    pub fn set_default_model(&mut self, model: ModelChoice) {
+        self.default_model = model;
+    }
+
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+    /// A turn begins: its spans are named after its user message.
+    pub fn begin_run(&mut self) {
+        self.run_id = format!("run-{}", self.state.last_message_id);
+    }
+
+    pub fn set_usage_stale(&mut self, is_stale: bool) {
+        self.usage_is_stale = is_stale;
+    }
+
+    /// Estimated tokens of the next request.
+    pub fn estimate(&self) -> u64 {
+        self.frame.tokens + self.state.transcript.tokens()
+    }
+
+    /// The last round's usage, or the estimate once the transcript has grown past it; never a sum of rounds.
+    pub fn context(&self, spec: &ModelSpec) -> ContextFill {
+        let reported =
+            self.state.usage.last.filter(|usage| {
+                !self.usage_is_stale && !usage.estimated && usage.context_tokens() > 0
+            });
+        let used = reported.map_or_else(|| self.estimate(), |usage| usage.context_tokens());
+        ContextFill {
+            used,
+            percent: context_percent(used, spec.limits.context_window),
+            is_estimate: reported.is_none(),
+        }
+    }
+}
