@@ -12,6 +12,7 @@ use crate::conversation::gear::Gear;
 use crate::conversation::model::{ModelChoice, ModelSpec};
 use crate::conversation::tool_call::ToolSpec;
 use crate::conversation::usage::context_percent;
+use crate::session::event::EventKind;
 use crate::session::record::{Meta, Record};
 use crate::session::replay::Applied;
 use crate::session::snapshot::Snapshot;
@@ -107,10 +108,10 @@ impl LiveSession {
     /// Takes a record into the state and returns the effects that write it. The first one is preceded by
     /// the archive's first line.
     pub fn record(&mut self, record: Record, at: At) -> Vec<Effect> {
-        let mut records = Vec::with_capacity(3);
+        let mut records = Vec::with_capacity(4);
         if !self.storage.is_begun {
             self.storage.is_begun = true;
-            records.push(Record::Meta(self.first_line()));
+            records.extend(self.first_lines(at));
         }
         records.push(record);
         for record in &records {
@@ -125,10 +126,17 @@ impl LiveSession {
         records.into_iter().map(append).collect()
     }
 
-    fn first_line(&self) -> Meta {
+    /// What the archive of a new session begins with: it stands alone, also without a snapshot.
+    fn first_lines(&self, at: At) -> [Record; 3] {
         let state = &self.state;
         let meta = Meta::new(state.id, state.workspace.clone(), state.created_at);
-        Meta { forked_from: state.forked_from.clone(), ..meta }
+        let meta = Meta { forked_from: state.forked_from.clone(), ..meta };
+        let model = self.model().clone();
+        [
+            Record::Meta(meta),
+            Record::event(at.wall, EventKind::Model { model }),
+            Record::event(at.wall, EventKind::Mode { mode: state.mode }),
+        ]
     }
 
     /// The effects that save the session, if there is something worth saving.

@@ -79,14 +79,15 @@ impl Prepared {
         opened.map(Some).map_err(|error| cannot_open(&error))
     }
 
-    /// The chosen model, checked before anything is opened.
-    fn flag_model(&self, args: &CommonArgs) -> Result<Option<ModelChoice>, UserError> {
+    /// The model that flags and configuration choose, checked before anything is opened, and what to tell
+    /// the person about it.
+    fn chosen_model(&self) -> Result<(ModelChoice, Vec<String>), UserError> {
         let config = &self.loaded.layered.config;
         let choice = resolve::session_model(config);
         let lookup = self.lookup();
-        resolve::resolve(config, &choice, &|name| lookup(name))
+        let resolved = resolve::resolve(config, &choice, &|name| lookup(name))
             .map_err(|error| UserError::usage(error.to_string()))?;
-        Ok((args.model.is_some() || args.thinking.is_some()).then_some(choice))
+        Ok((choice, resolved.hints))
     }
 
     fn setup(
@@ -95,11 +96,12 @@ impl Prepared {
         attended: Attended,
         rounds_max: Option<u32>,
     ) -> Result<Setup, UserError> {
-        let model = self.flag_model(args)?;
+        let (choice, hints) = self.chosen_model()?;
+        let model = (args.model.is_some() || args.thinking.is_some()).then_some(choice);
         let opened = self.open_session(args)?;
         let environment = self.lookup();
-        let warnings =
-            self.loaded.layered.warnings.iter().map(|(_, warning)| warning.to_string()).collect();
+        let warnings = self.loaded.layered.warnings.iter().map(|(_, warning)| warning.to_string());
+        let warnings = warnings.chain(hints).collect();
         Ok(Setup {
             home: self.environment.home.clone(),
             user_home: dirs::home_dir(),

@@ -109,7 +109,10 @@ pub fn resolve(
         assumed_model()
     });
     if let (None, Some(variable)) = (&provider.api_key, &provider.api_key_env) {
-        hints.push(format!("no key for {}: set {variable} or use /connect", provider.name));
+        let name = &provider.name;
+        hints.push(format!(
+            "no key for {name}: set {variable}, or providers.{name}.apiKey in config.json"
+        ));
     }
     let spec = ModelSpec {
         provider: choice.provider.clone(),

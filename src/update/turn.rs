@@ -10,9 +10,11 @@ use crate::app::panels::question::QuestionPanel;
 use crate::app::tasks::{Due, Work};
 use crate::base::id::{CallId, SessionId, TaskId};
 use crate::base::time::{At, Moment};
+use crate::conversation::estimate;
 use crate::conversation::message::{Block, Message, Role};
 use crate::conversation::pairing;
 use crate::conversation::round::{Purpose, RoundErrorKind, RoundRequest, StopReason};
+use crate::conversation::usage::Usage;
 use crate::session::event::{EventKind, Partial, PartialKind as RecordedKind};
 use crate::session::message_record::ArchivedMessage;
 use crate::session::record::Record;
@@ -133,7 +135,7 @@ fn happen(
             if span == crate::turn::Span::TurnStart {
                 live.begin_run();
             }
-            let span = spans::recorded(span, model);
+            let span = spans::recorded(span, model, || estimated_usage(live));
             let run = live.run_id().to_owned();
             live.record(Record::obs(run, at.wall, span), at)
         }
@@ -160,6 +162,15 @@ fn happen(
         | TurnEffect::Unask(_)
         | TurnEffect::Ended(_) => Vec::new(),
     }
+}
+
+/// The usage of a round whose provider reported none: the transcript ends in its reply by now.
+fn estimated_usage(live: &LiveSession) -> Usage {
+    let messages = live.state.transcript.messages();
+    let reply = messages.iter().rev().take_while(|message| message.role == Role::Assistant);
+    let output = reply.map(|message| estimate::message_tokens(message)).sum();
+    let input = live.estimate().saturating_sub(output);
+    Usage { input, output, estimated: true, ..Usage::default() }
 }
 
 fn say(live: &mut LiveSession, draft: Draft, at: At) -> Vec<Effect> {

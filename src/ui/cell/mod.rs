@@ -159,7 +159,8 @@ mod tests {
                 for fold in [Fold::Folded, Fold::Open] {
                     for row in render(&content, fold, width, &Theme::plain()) {
                         let used: usize = row.spans.iter().map(|s| columns::columns(&s.content)).sum();
-                        prop_assert!(used <= usize::from(width), "{row:?} in {width}");
+                        // A wide character has no room in one column; drawing cuts it there.
+                        prop_assert!(used <= usize::from(width).max(2), "{row:?} in {width}");
                     }
                 }
             }

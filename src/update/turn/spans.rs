@@ -1,14 +1,24 @@
 //! A turn's spans → observations of the archive: names and digests added.
 
 use crate::conversation::model::ModelChoice;
+use crate::conversation::usage::Usage;
 use crate::session::obs::{self, LlmCall, Outcome, ToolCall, TurnEnd};
 use crate::turn::Span;
 use crate::turn::effect::SpanOutcome;
 
-pub(super) fn recorded(span: Span, model: &ModelChoice) -> obs::Span {
+/// `estimated` is asked for the usage of a round that ended well without any.
+pub(super) fn recorded(
+    span: Span,
+    model: &ModelChoice,
+    estimated: impl FnOnce() -> Usage,
+) -> obs::Span {
     match span {
         Span::TurnStart => obs::Span::TurnStart,
         Span::LlmCall { duration_ms, ttft_ms, usage, outcome: how, attempts } => {
+            let usage = match how {
+                SpanOutcome::Ok => Some(usage.unwrap_or_else(estimated)),
+                SpanOutcome::Aborted | SpanOutcome::Error(_) => usage,
+            };
             obs::Span::LlmCall(LlmCall {
                 provider: model.provider.clone(),
                 model: model.id.clone(),
