@@ -7,7 +7,6 @@ pub mod approval;
 pub mod base;
 pub mod cli;
 pub mod command;
-pub mod compaction;
 pub mod config;
 pub mod conversation;
 pub mod host;

@@ -81,7 +81,8 @@ pub fn clear(app: &mut App, at: At) -> Vec<Effect> {
     let id = app.ids.session(at.wall);
     let mut state = SessionState::new(id, app.workspace.path.clone(), at.wall);
     state.mode = app.front().state.mode;
-    let composer = Composer::new(app.front().composer.history().clone());
+    let mut composer = Composer::new(app.front().composer.history().clone());
+    composer.set_width(app.front().composer.width());
     let model = app.front().model().clone();
     let frame = app.front().frame.clone();
     app.replace_front(LiveSession::new(state, model, frame, composer));
