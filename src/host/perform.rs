@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
+use futures_util::stream::Fuse;
+use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::{self, Sender};
 
 use crate::app::effect::{Effect, Exit, Job, ScreenEffect};
@@ -12,7 +13,7 @@ use crate::app::event::{Event, Said};
 use crate::base::id::{SessionId, TaskId};
 use crate::conversation::round::{RoundError, RoundErrorKind, RoundEvent, RoundRequest};
 use crate::conversation::tool_call::ToolEvent;
-use crate::provider::Pool;
+use crate::provider::{Pool, RoundStream};
 use crate::tool::Toolbox;
 
 use super::clock::Clock;
@@ -22,6 +23,9 @@ use super::writers::{Durable, Writers};
 
 /// Pieces of a tool's output that may wait for the loop.
 const OUTPUT_PIECES: usize = 16;
+
+/// Bytes of text in one report: a full channel holds no more than a few megabytes.
+const JOINED_BYTES_MAX: usize = 16 * 1024;
 
 /// What carries effects out.
 pub struct Host {
@@ -145,8 +149,31 @@ async fn round(voice: Voice, pool: Arc<Pool>, durable: Durable, request: Box<Rou
             return voice.say(Said::Round(RoundEvent::Failed(error))).await;
         }
     };
-    let mut reply = client.start(*request);
-    while let Some(event) = reply.next().await {
+    let mut reply = client.start(*request).fuse();
+    let mut next = reply.next().await;
+    while let Some(event) = next {
+        let (event, after) = with_ready(event, &mut reply);
         voice.say(Said::Round(event)).await;
+        next = match after {
+            Some(event) => Some(event),
+            None => reply.next().await,
+        };
     }
+}
+
+/// Joins to a text what has arrived of it, so that a fast server costs one report a read and not one a word.
+/// Returns the first event that could not be joined, too.
+fn with_ready(
+    event: RoundEvent,
+    reply: &mut Fuse<RoundStream>,
+) -> (RoundEvent, Option<RoundEvent>) {
+    let RoundEvent::Text(mut text) = event else { return (event, None) };
+    while text.len() < JOINED_BYTES_MAX {
+        match reply.next().now_or_never().flatten() {
+            Some(RoundEvent::Text(more)) => text.push_str(&more),
+            // At the end of the reply, too: the next read says so again.
+            after => return (RoundEvent::Text(text), after),
+        }
+    }
+    (RoundEvent::Text(text), None)
 }

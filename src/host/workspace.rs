@@ -7,6 +7,7 @@ use std::io;
 
 use ratatui::layout::Rect;
 use tokio::sync::mpsc::Receiver;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::sleep_until;
 
 use crate::app::App;
@@ -27,6 +28,7 @@ use crate::terminal::screen::{self, Screen};
 use crate::terminal::signals::Signals;
 use crate::ui;
 use crate::ui::cache::ViewCache;
+use crate::ui::highlight::Highlighter;
 use crate::ui::theme::Theme;
 use crate::update::{next_wake, submit, update};
 
@@ -72,6 +74,31 @@ struct Workspace {
     is_gone: bool,
     /// The session whose cells the cache holds.
     drawn_session: Option<SessionId>,
+    syntaxes: Syntaxes,
+}
+
+/// The syntaxes are loaded beside the frame, once code is on the screen that wants them.
+enum Syntaxes {
+    Cold,
+    Loading(JoinHandle<()>),
+    Loaded,
+}
+
+impl Syntaxes {
+    /// Returns when they have been loaded; code has its colours in the next frame.
+    async fn loaded(&mut self) {
+        match self {
+            // A panic of the loader leaves code plain.
+            Self::Loading(task) => drop(task.await),
+            Self::Cold | Self::Loaded => std::future::pending().await,
+        }
+    }
+
+    fn load_if_wanted(&mut self) {
+        if matches!(self, Self::Cold) && Highlighter::is_wanted() {
+            *self = Self::Loading(spawn_blocking(Highlighter::warm));
+        }
+    }
 }
 
 /// Runs the workspace until it is left; `prompt` is sent at once.
@@ -97,6 +124,7 @@ pub async fn run(
         wants_suspend: false,
         is_gone: false,
         drawn_session: None,
+        syntaxes: Syntaxes::Cold,
     };
     workspace.on(Event::Input(Input::Resize(size)));
     workspace.perform(first);
@@ -120,6 +148,7 @@ pub async fn run(
                     workspace.on_reports(event, &mut events);
                 }
             }
+            () = workspace.syntaxes.loaded() => workspace.on_syntaxes(),
             () = wait(deadline.map(|moment| workspace.host.clock.instant(moment))) => {}
         }
         if std::mem::take(&mut workspace.wants_suspend) {
@@ -198,6 +227,11 @@ impl Workspace {
         self.on(waiting);
         let due = self.last_frame.plus_ms(FRAME_INTERVAL_MS);
         self.frame_due = Some(self.frame_due.map_or(due, |earlier| earlier.min(due)));
+    }
+
+    fn on_syntaxes(&mut self) {
+        self.syntaxes = Syntaxes::Loaded;
+        self.frame_due = Some(Moment(0));
     }
 
     fn fire_timers(&mut self) {
@@ -292,6 +326,7 @@ impl Workspace {
         let drawn = self.draw_frame(now);
         self.frame_due = None;
         self.last_frame = now;
+        self.syntaxes.load_if_wanted();
         self.or_hang_up(drawn);
     }
 

@@ -92,6 +92,8 @@ pub struct Http {
 struct Way {
     connect_ms: u64,
     is_loopback: bool,
+    /// Without TLS, on this machine: no certificate will be asked for.
+    is_plain: bool,
 }
 
 /// The accepted answer to a request.
@@ -111,8 +113,11 @@ impl Http {
         body: Vec<u8>,
     ) -> Result<Reply, RoundError> {
         let timeouts = endpoint.timeouts;
-        let client =
-            self.client(Way { connect_ms: timeouts.connect_ms, is_loopback: address.is_loopback })?;
+        let client = self.client(Way {
+            connect_ms: timeouts.connect_ms,
+            is_loopback: address.is_loopback,
+            is_plain: address.is_loopback && address.base.scheme() == "http",
+        })?;
         let request = client
             .post(url)
             .headers(headers)
@@ -167,14 +172,19 @@ fn build(way: Way) -> reqwest::Result<reqwest::Client> {
             .redirect(reqwest::redirect::Policy::none());
         if way.is_loopback { builder.no_proxy() } else { builder }
     };
-    // Without certificates on the machine the first fails; the built-in roots still reach the providers.
-    builder().build().or_else(|_| {
-        let roots = rustls::RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    let with_roots = |roots: Vec<_>| {
+        let roots = rustls::RootCertStore { roots };
         let mut tls =
             rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         builder().tls_backend_preconfigured(tls).build()
-    })
+    };
+    if way.is_plain {
+        // The machine's certificates are hundreds of files, read for nothing here.
+        return with_roots(Vec::new());
+    }
+    // Without certificates on the machine the first fails; the built-in roots still reach the providers.
+    builder().build().or_else(|_| with_roots(webpki_roots::TLS_SERVER_ROOTS.to_vec()))
 }
 
 fn further_headers(endpoint: &Endpoint) -> Result<HeaderMap, RoundError> {

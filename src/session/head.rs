@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -92,7 +92,7 @@ fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-fn is_a<T: serde::de::DeserializeOwned>(value: &Value) -> bool {
+fn is_a<T: DeserializeOwned>(value: &Value) -> bool {
     T::deserialize(value).is_ok()
 }
 
@@ -101,7 +101,7 @@ fn version(fields: &Map<String, Value>) -> Option<u32> {
 }
 
 fn is_whole(bytes: &[u8]) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+    serde_json::from_slice::<IgnoredAny>(bytes).is_ok()
 }
 
 /// The fields of the outer object up to where the bytes end or stop making sense.
@@ -111,6 +111,46 @@ fn scan_fields(bytes: &[u8]) -> Map<String, Value> {
     // The error is expected: the bytes are a cut file. What was read before it is in `fields`.
     let _cut = FieldsSeed(&mut fields).deserialize(&mut deserializer);
     fields
+}
+
+/// Returns one field of the outer object. What stands behind it is not looked at.
+pub(super) fn field<T: DeserializeOwned>(bytes: &[u8], name: &str) -> Option<T> {
+    let mut found = None;
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    // To stop is an error to the parser; what was found before it stays.
+    let _stopped = FieldSeed { name, found: &mut found }.deserialize(&mut deserializer);
+    found
+}
+
+struct FieldSeed<'a, T> {
+    name: &'a str,
+    found: &'a mut Option<T>,
+}
+
+impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for FieldSeed<'_, T> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for FieldSeed<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            if key == self.name {
+                *self.found = Some(map.next_value()?);
+                return Ok(());
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
 }
 
 struct FieldsSeed<'a>(&'a mut Map<String, Value>);
@@ -150,6 +190,20 @@ mod tests {
             ("\n", ""),
         ] {
             assert_eq!(preview(said), shown, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn a_field_is_found_without_what_stands_behind_it() {
+        for (text, wanted) in [
+            (r#"{"a":{"b":[1]},"c":2,"d":"cut"#, Some(2)),
+            (r#"{"c":2}"#, Some(2)),
+            (r#"{"a":{"c":1}}"#, None),
+            (r#"{"c":"two"}"#, None),
+            (r#"{"a":"cu"#, None),
+            ("[2]", None),
+        ] {
+            assert_eq!(field::<u32>(text.as_bytes(), "c"), wanted, "{text}");
         }
     }
 

@@ -138,6 +138,11 @@ impl Snapshot {
         bytes
     }
 
+    /// Returns where the archive is, if not beside the snapshot. Does not read the transcript.
+    pub fn archive_path(bytes: &[u8]) -> Option<String> {
+        head::field::<ArchivePosition>(bytes, "archive")?.path
+    }
+
     /// Reads a snapshot file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
         if let Some(version) = head::version_of(bytes).filter(|version| *version > VERSION) {

@@ -176,8 +176,7 @@ fn read_snapshot(
         Err(_) if disk.stat(&paths.archive()).is_ok() => None,
         Err(source) => return Err(OpenError::Read { id, source }),
     };
-    let saved = snapshot.as_deref().and_then(|bytes| Snapshot::from_bytes(bytes).ok());
-    paths.archive = saved.and_then(|snapshot| snapshot.archive.path).map(Into::into);
+    paths.archive = snapshot.as_deref().and_then(Snapshot::archive_path).map(Into::into);
     Ok((paths, snapshot))
 }
 

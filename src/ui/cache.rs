@@ -10,12 +10,11 @@ use std::sync::Arc;
 use ratatui::text::Line;
 
 use super::cell;
+use super::growing::Growing;
 use super::highlight::Highlighter;
-use super::markdown;
 use super::theme::Theme;
 use crate::app::cells::cell::{CellContent, Fold, TextState};
 use crate::app::cells::{Cell, CellId};
-use crate::base::text::sanitize;
 
 /// Bytes of rows that are kept: several screens of any size, far below what a long session would need.
 pub const ROWS_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -32,7 +31,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    fn push(&mut self, chunk: Arc<[Line<'static>]>) {
+    pub(super) fn push(&mut self, chunk: Arc<[Line<'static>]>) {
         self.height += chunk.len() as u32;
         self.bytes += chunk.iter().map(bytes_of).sum::<usize>();
         self.chunks.push(chunk);
@@ -79,22 +78,13 @@ struct Entry {
     frame: u64,
 }
 
-/// The part of a streaming text that further text cannot change, laid out.
-#[derive(Debug)]
-struct Frozen {
-    cell: CellId,
-    width: u16,
-    theme: u64,
-    text: String,
-    rows: Rows,
-}
-
 /// Rows of the cells near the view, heights of all cells that were laid out.
 #[derive(Debug)]
 pub struct ViewCache {
     entries: HashMap<CellId, Entry>,
     heights: HashMap<CellId, (Key, u32)>,
-    frozen: Option<Frozen>,
+    /// The text that streams.
+    growing: Option<Growing>,
     bytes: usize,
     bytes_max: usize,
     frame: u64,
@@ -114,7 +104,7 @@ impl ViewCache {
         Self {
             entries: HashMap::new(),
             heights: HashMap::new(),
-            frozen: None,
+            growing: None,
             bytes: 0,
             bytes_max,
             frame: 0,
@@ -192,58 +182,42 @@ impl ViewCache {
 
     fn lay_out(&mut self, cell: &Cell, width: u16, theme: &Theme) -> Rows {
         self.layouts += 1;
-        if let CellContent::Assistant { text, state: TextState::Streaming } = cell.content()
+        if let CellContent::Assistant { text, state } = cell.content()
             && width > 0
+            && (*state == TextState::Streaming || self.was_streaming(cell.id(), width, theme))
         {
-            return self.lay_out_streaming(cell.id(), text, width, theme);
-        }
-        if self.frozen.as_ref().is_some_and(|frozen| frozen.cell == cell.id()) {
-            self.frozen = None;
+            return self.lay_out_streaming(cell.id(), text, *state, (width, theme));
         }
         let mut rows = Rows::default();
         rows.push(cell::render(cell.content(), cell.fold(), width, theme).into());
         rows
     }
 
-    /// Lays out only what follows the frozen part. Any doubt whether that still holds: all of it.
-    fn lay_out_streaming(&mut self, id: CellId, text: &str, width: u16, theme: &Theme) -> Rows {
-        let text = sanitize::clean_code(text);
-        let mut frozen = self
-            .frozen
+    fn was_streaming(&self, id: CellId, width: u16, theme: &Theme) -> bool {
+        self.growing.as_ref().is_some_and(|growing| growing.fits(id, width, theme))
+    }
+
+    /// Lays out what is new. The end of a text is only its last step.
+    fn lay_out_streaming(
+        &mut self,
+        id: CellId,
+        text: &str,
+        state: TextState,
+        (width, theme): (u16, &Theme),
+    ) -> Rows {
+        let mut growing = self
+            .growing
             .take()
-            .filter(|frozen| {
-                (frozen.cell, frozen.width, frozen.theme) == (id, width, theme.id)
-                    && text.starts_with(&frozen.text)
-            })
-            .unwrap_or_else(|| Frozen {
-                cell: id,
-                width,
-                theme: theme.id,
-                text: String::new(),
-                rows: Rows::default(),
-            });
-        let open = &text[frozen.text.len()..];
-        let stable = markdown::stable_prefix(open);
-        if stable > 0 {
-            add_block(&mut frozen.rows, markdown::render(&open[..stable], width, theme));
-            frozen.text.push_str(&open[..stable]);
+            .filter(|growing| growing.fits(id, width, theme))
+            .unwrap_or_else(|| Growing::new(id, width, theme));
+        let mut rows = growing.rows(text);
+        if state == TextState::Streaming {
+            self.growing = Some(growing);
+        } else if let Some(line) = cell::interrupted(state, width, theme) {
+            rows.push(vec![line].into());
         }
-        let mut rows = frozen.rows.clone();
-        add_block(&mut rows, markdown::render(&open[stable..], width, theme));
-        self.frozen = Some(frozen);
         rows
     }
-}
-
-/// Blocks stand apart by one empty row.
-fn add_block(rows: &mut Rows, mut block: Vec<Line<'static>>) {
-    if block.is_empty() {
-        return;
-    }
-    if rows.height() > 0 {
-        block.insert(0, Line::default());
-    }
-    rows.push(block.into());
 }
 
 fn key_of(cell: &Cell, width: u16, theme: &Theme) -> Key {

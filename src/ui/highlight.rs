@@ -5,10 +5,11 @@
 //! looks the same as a finished one. `Highlighter::generation` is part of the key of whatever caches the result.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
+use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
 
 use crate::ui::theme::{Role, Theme};
 
@@ -18,6 +19,8 @@ const CODE_BYTES_MAX: usize = 200_000;
 const LINE_BYTES_MAX: usize = 2_000;
 
 static SYNTAXES: OnceLock<SyntaxSet> = OnceLock::new();
+/// Code was laid out without its colours.
+static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
 /// The process-wide set of syntaxes.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +33,10 @@ impl Highlighter {
     }
     pub fn ready() -> bool {
         SYNTAXES.get().is_some()
+    }
+    /// Whether code was laid out that would look different with the syntaxes.
+    pub fn is_wanted() -> bool {
+        !Self::ready() && IS_WANTED.load(Ordering::Relaxed)
     }
     /// Changes when code laid out before would now look different.
     pub fn generation() -> u64 {
@@ -63,8 +70,12 @@ pub struct LineHighlighter {
 impl LineHighlighter {
     /// Returns `None` if the language is unknown or the syntaxes are not loaded.
     pub fn new(language: &str) -> Option<Self> {
-        let set = SYNTAXES.get()?;
-        let syntax = find(set, language)?;
+        let token = token(language)?;
+        let Some(set) = SYNTAXES.get() else {
+            IS_WANTED.store(true, Ordering::Relaxed);
+            return None;
+        };
+        let syntax = set.find_syntax_by_token(&token)?;
         Some(Self { parse: ParseState::new(syntax), stack: ScopeStack::new(), bytes: 0 })
     }
 
@@ -108,7 +119,8 @@ pub fn push_merged(spans: &mut Vec<Span<'static>>, text: &str, style: Style) {
     }
 }
 
-fn find<'a>(set: &'a SyntaxSet, language: &str) -> Option<&'a SyntaxReference> {
+/// The name by which the syntaxes know a language; `None` for text that has no colours.
+fn token(language: &str) -> Option<String> {
     let lower = language.trim().to_lowercase();
     let token = match lower.as_str() {
         "" | "text" | "txt" | "plain" | "plaintext" => return None,
@@ -118,7 +130,7 @@ fn find<'a>(set: &'a SyntaxSet, language: &str) -> Option<&'a SyntaxReference> {
         "c++" => "cpp",
         other => other,
     };
-    set.find_syntax_by_token(token)
+    Some(token.to_owned())
 }
 
 fn role(stack: &ScopeStack) -> Role {

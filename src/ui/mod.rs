@@ -8,6 +8,7 @@ pub mod cell;
 pub mod composer;
 pub mod diff;
 pub mod flow;
+pub mod growing;
 pub mod highlight;
 pub mod info;
 pub mod layout;
@@ -23,6 +24,7 @@ pub mod welcome;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
@@ -79,6 +81,28 @@ pub fn prepare(app: &App, cache: &mut ViewCache, area: Rect, theme: &Theme) -> P
 
 /// Draws a prepared frame; returns where the cursor is.
 pub fn draw(
+    app: &App,
+    prepared: &Prepared,
+    theme: &Theme,
+    now: Moment,
+    buf: &mut Buffer,
+) -> Option<Position> {
+    let cursor = draw_parts(app, prepared, theme, now, buf);
+    uncolour_blanks(buf);
+    cursor
+}
+
+/// Takes the colour of text from cells that show none: what looks like an empty terminal is not sent.
+fn uncolour_blanks(buf: &mut Buffer) {
+    let seen = Modifier::REVERSED | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
+    for cell in &mut buf.content {
+        if cell.bg == Color::Reset && !cell.modifier.intersects(seen) && cell.symbol() == " " {
+            cell.set_style(Style::reset());
+        }
+    }
+}
+
+fn draw_parts(
     app: &App,
     prepared: &Prepared,
     theme: &Theme,

@@ -1,6 +1,6 @@
 //! What the model wrote: markdown, without a mark.
 //!
-//! Not here: the frozen part of streaming text (`ui::cache`).
+//! Not here: text that streams (`ui::growing`).
 
 use ratatui::text::Line;
 

@@ -62,7 +62,7 @@ fn marked(mark: Span<'static>, text: &str, style: Style, width: u16) -> Vec<Line
 }
 
 /// Returns the dim row that says that text was cut off, if it was.
-fn interrupted(state: TextState, width: u16, theme: &Theme) -> Option<Line<'static>> {
+pub(super) fn interrupted(state: TextState, width: u16, theme: &Theme) -> Option<Line<'static>> {
     match state {
         TextState::Interrupted => Some(Line::styled(
             columns::ellipsis(INTERRUPTED, usize::from(width)),

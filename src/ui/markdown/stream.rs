@@ -26,6 +26,7 @@ pub struct StreamLayout {
     frozen: Frozen,
     /// All definitions that `lines` was laid out with.
     definitions: Definitions,
+    restarts: u64,
 }
 
 #[derive(Debug, Default)]
@@ -54,7 +55,23 @@ impl StreamLayout {
             lines: Vec::new(),
             frozen: Frozen::default(),
             definitions: Definitions::new(),
+            restarts: 0,
         }
+    }
+
+    /// All lines, as of the last update.
+    pub fn lines(&self) -> &[Line<'static>] {
+        &self.lines
+    }
+
+    /// How many lines from the top stay as they are, until the next restart.
+    pub fn frozen_rows(&self) -> usize {
+        self.frozen.rows
+    }
+
+    /// How often all lines were laid out again.
+    pub fn restarts(&self) -> u64 {
+        self.restarts
     }
 
     /// Lays out what is new in `text` and returns all lines.
@@ -77,6 +94,7 @@ impl StreamLayout {
     fn restart(&mut self) {
         self.frozen = Frozen::default();
         self.lines.clear();
+        self.restarts += 1;
     }
 
     fn lay_out_rest(&mut self, text: &str) {
