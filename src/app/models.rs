@@ -1,15 +1,10 @@
 //! The models that can be chosen.
 
 use crate::base::text::near;
-use crate::conversation::model::{ModelLimits, ModelSpec};
+use crate::config::builtin;
+use crate::conversation::model::ModelSpec;
 
 use super::live::LiveSession;
-
-/// The window that is assumed of a model nobody described, in tokens.
-pub const UNKNOWN_WINDOW: u32 = 128_000;
-
-/// The reply limit that is assumed of a model nobody described, in tokens.
-pub const UNKNOWN_MAX_TOKENS: u32 = 16_384;
 
 /// Every model of the configuration and of the built-in providers that have a key.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,12 +63,10 @@ impl Models {
 }
 
 fn undescribed(provider: &str, id: &str) -> ModelSpec {
-    let limits =
-        ModelLimits { context_window: UNKNOWN_WINDOW, max_tokens: Some(UNKNOWN_MAX_TOKENS) };
     ModelSpec {
         provider: provider.to_owned(),
         id: id.to_owned(),
-        limits,
+        limits: builtin::assumed_limits(provider),
         gears: Vec::new(),
         thinking_off_allowed: false,
         images: false,

@@ -15,8 +15,8 @@ approval. Read a file before you change it. Make the smallest change that does t
 running what the project offers (build, tests), and say in the end what you did and what you could not \
 verify.";
 
-const PLAN: &str = "Mode: plan. Read only: you cannot change files or run commands. Explore, then present a \
-plan: goal, steps with the files they touch, risks, and how to verify. The person accepts it by switching to \
+const PLAN: &str = "Mode: plan. Read only: you cannot change files, and only commands that read run (ls, rg, git \
+log and the like). Explore, then present a plan: goal, steps with the files they touch, risks, and how to verify. The person accepts it by switching to \
 work mode.";
 
 /// Returns the system prompt. `today` is a date such as `2026-12-01`.

@@ -18,6 +18,8 @@ pub struct Workspace {
     /// `.crystal/plan.md` and `.crystal/work.md` of a trusted workspace.
     pub plan_text: Option<String>,
     pub work_text: Option<String>,
+    /// What the person is told once, such as a file that was cut or has hidden characters.
+    pub notes: Vec<String>,
 }
 
 /// An instructions file that the prompt includes.

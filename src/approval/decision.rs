@@ -234,6 +234,17 @@ fn is_known_harmless(command: &SimpleCommand, line: &[SimpleCommand], rules: &Ru
         && !(moves && command.name() == Some("git"))
 }
 
+/// Whether a command line reads and does nothing else, as far as its words tell: what plan mode lets run.
+pub fn only_reads(command: &str) -> bool {
+    match parse(command) {
+        Parsed::Simple(commands) => {
+            let none = Rules::default();
+            !commands.is_empty() && commands.iter().all(|c| is_known_harmless(c, &commands, &none))
+        }
+        Parsed::DoesNotParse { .. } => false,
+    }
+}
+
 /// Whether allow rules let one command of a line through.
 fn is_allowed(command: &SimpleCommand, line: &[SimpleCommand], rules: &Rules) -> bool {
     if command.obstacle().is_some() {

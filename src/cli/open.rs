@@ -8,6 +8,8 @@ use std::sync::Arc;
 use crate::app::effect::Exit;
 use crate::app::event::Event;
 use crate::base::secret::Redactor;
+use crate::config::layer::Source;
+use crate::config::parse::Warning;
 use crate::config::resolve;
 use crate::conversation::model::ModelChoice;
 use crate::host::headless::{self, Format, Outcome};
@@ -143,6 +145,7 @@ pub(super) fn open_workspace(args: &WorkspaceArgs) -> Result<ExitCode, UserError
     let (theme, facts) =
         themes::chosen(&prepared.environment, &prepared.loaded.layered.config.theme)?;
     let home = prepared.home.clone();
+    let environment = prepared.environment.clone();
     let setup = prepared.setup(&args.common, Attended::ByPerson, None)?;
     let user_home = setup.user_home.clone();
     let runtime = runtime()?;
@@ -152,7 +155,12 @@ pub(super) fn open_workspace(args: &WorkspaceArgs) -> Result<ExitCode, UserError
     let options = Options { mouse: MouseCapture::Captured, keyboard: keyboard(facts) };
     let terminal = TerminalGuard::enter(options)
         .map_err(|error| UserError::failed(error.to_string()).at("terminal"))?;
-    let errands = errands(home, launched.app.workspace.path.clone(), user_home);
+    let errands = errands(
+        (environment, args.common.clone()),
+        home,
+        launched.app.workspace.path.clone(),
+        user_home,
+    );
     let front = Front { guard: terminal, facts, theme, errands };
     let prompt = args.prompt.clone();
     let ended = runtime.block_on(async move {
@@ -190,6 +198,7 @@ fn keyboard(facts: Facts) -> KeyboardProtocol {
 
 /// What the workspace wants read and written outside of sessions.
 fn errands(
+    (environment, args): (Environment, CommonArgs),
     home: Home,
     workspace: PathBuf,
     user_home: Option<PathBuf>,
@@ -204,13 +213,32 @@ fn errands(
         Errand::Trust(path) => {
             let kept = Trust::load(&OsDisk, &home)
                 .and_then(|mut trust| trust.add(&OsDisk, &home, &path, Extent::Directory));
+            let mut read = workspace_facts::read(&path, true, home.root(), user_home.as_deref());
             if let Err(error) = kept {
-                tracing::warn!(%error, "trust was not written; it holds for this process");
+                read.notes.push(format!("Trusted for this process only; it was not kept: {error}"));
             }
-            let read = workspace_facts::read(&path, true, home.root(), user_home.as_deref());
+            read.notes.extend(later(&environment, &args, &path));
             Some(Event::Workspace(Box::new(read)))
         }
     })
+}
+
+/// X13: the workspace's configuration is read only after the yes, and what it says holds from the next start:
+/// this process was set up without it. The person is told, and of errors now and not then.
+fn later(environment: &Environment, args: &CommonArgs, workspace: &Path) -> Vec<String> {
+    if !workspace.join(".crystal").join("config.json").exists() {
+        return Vec::new();
+    }
+    match environment.load(args, Some(workspace)) {
+        Ok(loaded) => {
+            let of_workspace = |(source, _): &&(Source, Warning)| *source == Source::Workspace;
+            let warnings = loaded.layered.warnings.iter().filter(of_workspace);
+            let takes = ".crystal/config.json takes effect at the next start".to_owned();
+            let lines = warnings.map(|(_, warning)| format!(".crystal/config.json: {warning}"));
+            std::iter::once(takes).chain(lines).collect()
+        }
+        Err(error) => vec![format!("The next start will refuse this: {error}")],
+    }
 }
 
 fn remember(home: &Home, workspace: &Path, text: String) -> std::io::Result<()> {
@@ -240,6 +268,9 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, UserError> {
             "this folder is not trusted: {} not read (--trust reads them)",
             holds.join(", ")
         ));
+    }
+    for note in &launched.app.workspace.notes {
+        super::say_line(note);
     }
     let outcome = runtime.block_on(headless::run(launched, prompt, format));
     drop(entered);

@@ -1,15 +1,20 @@
 //! The providers that are known without a configuration.
 //!
-//! The model tables are a start, not a limit: any other id works with [`DEFAULT_WINDOW`] and
-//! [`DEFAULT_MAX_TOKENS`], and config.json overrides every figure.
+//! The model tables are a start, not a limit: any other id works with [`assumed_limits`], and config.json
+//! overrides every figure. This is the only such table: clients and lists of models ask here.
 
 use super::schema::Api;
 use crate::conversation::gear::Gear;
+use crate::conversation::model::ModelLimits;
 
 /// Tokens assumed for a model that nobody described.
 pub const DEFAULT_WINDOW: u32 = 128_000;
 /// Reply tokens assumed for a model that nobody described.
 pub const DEFAULT_MAX_TOKENS: u32 = 16_384;
+
+/// Tokens assumed for a model of a server on this machine: longer prompts would be cut without a word
+/// unless it was started for more.
+const LOCAL_WINDOW: u32 = 8_192;
 
 /// The stand-in for a model that is part of the binary.
 pub const OFFLINE: &str = "offline";
@@ -61,7 +66,7 @@ pub const BUILTIN: &[Builtin] = &[
     },
     Builtin {
         name: "openai",
-        api: Api::OpenaiResponses,
+        api: Api::OpenaiChat,
         base_url: "https://api.openai.com/v1",
         key_env: Some("OPENAI_API_KEY"),
         models: &[
@@ -111,7 +116,7 @@ pub const BUILTIN: &[Builtin] = &[
     Builtin {
         name: "ollama",
         api: Api::OpenaiChat,
-        base_url: "http://localhost:11434/v1",
+        base_url: "http://127.0.0.1:11434/v1",
         key_env: None,
         models: &[],
     },
@@ -120,4 +125,28 @@ pub const BUILTIN: &[Builtin] = &[
 /// Returns the built-in provider of that name.
 pub fn find(name: &str) -> Option<&'static Builtin> {
     BUILTIN.iter().find(|builtin| builtin.name == name)
+}
+
+/// Returns the limits assumed for a model of this provider that nobody described.
+pub fn assumed_limits(provider: &str) -> ModelLimits {
+    let context_window = if provider == "ollama" { LOCAL_WINDOW } else { DEFAULT_WINDOW };
+    ModelLimits { context_window, max_tokens: Some(DEFAULT_MAX_TOKENS.min(context_window / 2)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_usable_as_it_is() {
+        for provider in BUILTIN {
+            assert_eq!(find(provider.name), Some(provider));
+            for model in provider.models {
+                assert!(model.max_tokens < model.context_window, "{}", model.id);
+            }
+            let limits = assumed_limits(provider.name);
+            assert!(limits.max_tokens.is_some_and(|most| most < limits.context_window));
+        }
+        assert_eq!(find("nobody"), None);
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::builtin::{self, BUILTIN, Builtin, DEFAULT_MAX_TOKENS, DEFAULT_WINDOW};
+use super::builtin::{self, BUILTIN, Builtin};
 use super::schema::{Api, Config, Model, Provider, SideModel, Timeouts};
 use crate::base::secret::Secret;
 use crate::base::text::near::nearest;
@@ -44,6 +44,10 @@ pub enum ResolveError {
     UnknownProvider { name: String, hint: String },
     #[error("providers.{name}: needs {key}")]
     Incomplete { name: String, key: &'static str },
+    #[error(
+        "provider {name}: the key in {place} holds a line break or a control or non-ASCII character; copy it again"
+    )]
+    MalformedKey { name: String, place: String },
     #[error("must be PROVIDER/MODEL, such as anthropic/claude-sonnet-4-5 (got {got})")]
     NotAModel { got: String },
 }
@@ -99,14 +103,17 @@ pub fn resolve(
     let provider = provider_settings(config, &choice.provider, env)?;
     let mut hints = Vec::new();
     let model = provider.models.get(&choice.id).cloned().unwrap_or_else(|| {
+        let limits = builtin::assumed_limits(&choice.provider);
         hints.push(format!(
-            "{} is not described: {DEFAULT_WINDOW} tokens of window and {DEFAULT_MAX_TOKENS} of \
-             reply are assumed. Set providers.{}.models.{}.contextWindow if that is wrong.",
+            "{} is not described: {} tokens of window and {} of reply are assumed. \
+             Set providers.{}.models.{}.contextWindow if that is wrong.",
             choice.label(),
+            limits.context_window,
+            limits.max_tokens.unwrap_or_default(),
             choice.provider,
             choice.id
         ));
-        assumed_model()
+        assumed_model(limits)
     });
     if let (None, Some(variable)) = (&provider.api_key, &provider.api_key_env) {
         let name = &provider.name;
@@ -131,10 +138,10 @@ pub fn resolve(
     Ok(Resolved { choice: choice.clone(), spec, provider, hints })
 }
 
-fn assumed_model() -> Model {
+fn assumed_model(limits: ModelLimits) -> Model {
     Model {
-        context_window: DEFAULT_WINDOW,
-        max_tokens: Some(DEFAULT_MAX_TOKENS),
+        context_window: limits.context_window,
+        max_tokens: limits.max_tokens,
         thinking: Vec::new(),
         thinking_off_allowed: false,
         images: false,
@@ -167,8 +174,7 @@ pub fn provider_settings(
     };
     let built_in_env = builtin.and_then(|b| b.key_env).map(str::to_owned);
     let api_key_env = own.api_key_env.or(built_in_env);
-    let from_env = || api_key_env.as_deref().and_then(env).filter(|key| !key.trim().is_empty());
-    let api_key = own.api_key.or_else(from_env).map(|key| Secret::new(key.trim()));
+    let api_key = key(name, own.api_key, api_key_env.as_deref(), env)?;
     let mut models = builtin.map(builtin_models).unwrap_or_default();
     models.extend(own.models);
     Ok(ProviderSettings {
@@ -182,6 +188,31 @@ pub fn provider_settings(
         allow_insecure: own.allow_insecure.unwrap_or(false),
         models,
     })
+}
+
+/// The one place that reads a key: the configured one, else the variable's value, else none.
+///
+/// X15: one that no header can carry is refused, and no error holds a part of it.
+fn key(
+    provider: &str,
+    configured: Option<String>,
+    variable: Option<&str>,
+    env: Lookup<'_>,
+) -> Result<Option<Secret>, ResolveError> {
+    let (text, place) = match (configured, variable) {
+        (Some(text), _) => (text, format!("providers.{provider}.apiKey")),
+        (None, Some(variable)) => match env(variable) {
+            Some(text) => (text, variable.to_owned()),
+            None => return Ok(None),
+        },
+        (None, None) => return Ok(None),
+    };
+    // A key that was copied with the line break after it is meant without it.
+    let text = text.trim();
+    if !text.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
+        return Err(ResolveError::MalformedKey { name: provider.to_owned(), place });
+    }
+    Ok((!text.is_empty()).then(|| Secret::new(text)))
 }
 
 fn builtin_models(builtin: &Builtin) -> BTreeMap<String, Model> {
@@ -200,10 +231,15 @@ fn builtin_models(builtin: &Builtin) -> BTreeMap<String, Model> {
 pub fn secrets(config: &Config, env: Lookup<'_>) -> Vec<Secret> {
     let mut secrets = Vec::new();
     for name in provider_names(config) {
-        if let Ok(provider) = provider_settings(config, name, env) {
-            secrets.extend(provider.api_key);
-            secrets.extend(provider.headers.into_iter().map(|(_, value)| value));
-        }
+        // As written too: a key that is refused is still not to be shown.
+        let own = config.providers.get(name);
+        let variable = own.and_then(|own| own.api_key_env.as_deref());
+        let variable = variable.or(builtin::find(name).and_then(|builtin| builtin.key_env));
+        let written = own.and_then(|own| own.api_key.clone());
+        let keys = written.into_iter().chain(variable.and_then(env));
+        secrets.extend(keys.map(|key| Secret::new(key.trim())));
+        let headers = own.into_iter().flat_map(|own| own.headers.values());
+        secrets.extend(headers.map(Secret::new));
     }
     for server in config.mcp_servers.values() {
         secrets.extend(server.headers.values().map(Secret::new));
@@ -252,6 +288,27 @@ mod tests {
         assert_eq!(resolved.provider.api_key, Some(Secret::new("sk-1")));
         assert_eq!(resolved.spec.limits.context_window, 200_000);
         assert_eq!(resolved.hints, Vec::<String>::new());
+    }
+
+    // X15
+    #[test]
+    fn a_key_that_no_header_can_carry_is_refused_and_not_printed() {
+        for broken in ["sk-CAN\nARY", "sk-CANARY\u{7f}x", "sk-CANARYé", "sk-CAN\0ARY", "sk\tCANARY"]
+        {
+            let env = |name: &str| (name == "OPENAI_API_KEY").then(|| broken.to_owned());
+            let error = choose("", "openai/gpt-5", &env).unwrap_err();
+            let text = format!("{error} {error:?}");
+            assert!(text.contains("OPENAI_API_KEY") && !text.contains("CAN"), "{text}");
+            let config =
+                serde_json::json!({"providers": {"openai": {"apiKey": broken}}}).to_string();
+            let error = choose(&config, "openai/gpt-5", &no_env).unwrap_err();
+            let text = format!("{error} {error:?}");
+            assert!(text.contains("providers.openai.apiKey") && !text.contains("CAN"), "{text}");
+            let secrets = secrets(&parse(&config).unwrap().0, &no_env);
+            assert!(secrets.contains(&Secret::new(broken)));
+        }
+        let env = |name: &str| (name == "OPENAI_API_KEY").then(|| " \n".to_owned());
+        assert_eq!(choose("", "openai/gpt-5", &env).unwrap().provider.api_key, None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::app::{App, Start, change};
 use crate::base::id::{Ids, SessionId};
 use crate::base::secret::Redactor;
 use crate::command::registry;
-use crate::config::resolve;
+use crate::config::resolve::{self, ResolveError};
 use crate::config::schema::{self, Config};
 use crate::conversation::message::Image;
 use crate::conversation::mode::Mode;
@@ -35,6 +35,7 @@ use crate::store::reader::Opened;
 use crate::tool::{BlobSink, Setup as ToolSetup, Toolbox};
 use crate::turn::Attended;
 use crate::turn::backoff::RetryPolicy;
+use crate::update::tell_notes;
 
 use super::clock::Clock;
 use super::history_file;
@@ -113,7 +114,8 @@ pub fn launch(setup: Setup) -> Launched {
         composer,
     );
     show_history(&mut live);
-    for text in setup.warnings.into_iter().chain(notices) {
+    let broken = broken_keys(&setup.config, &lookup);
+    for text in setup.warnings.into_iter().chain(broken).chain(notices) {
         live.feed.notice(NoticeKind::Warning, text);
     }
     let make_toolbox = toolboxes(&workspace, &home, &setup.config, disk);
@@ -135,6 +137,7 @@ pub fn launch(setup: Setup) -> Launched {
     let first = apply_flags(&mut app, setup.model, setup.mode, at);
     change::refresh_frame(&mut app, at);
     if setup.attended == Attended::ByPerson {
+        tell_notes(&mut app);
         ask_for_trust(&mut app, at.moment);
     }
     let host = Host::new(clock, sender, writers, pool, make_toolbox);
@@ -247,6 +250,14 @@ fn models(config: &Config, lookup: &dyn Fn(&str) -> Option<String>) -> Models {
         }
     }
     Models::new(known, names)
+}
+
+/// Providers whose key cannot be used: they are not offered, and the person learns why.
+fn broken_keys(config: &Config, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let all = resolve::provider_names(config).into_iter();
+    let settings = all.map(|name| resolve::provider_settings(config, name, lookup));
+    let is_broken = |error: &ResolveError| matches!(error, ResolveError::MalformedKey { .. });
+    settings.filter_map(Result::err).filter(is_broken).map(|error| error.to_string()).collect()
 }
 
 fn is_spoken(api: schema::Api) -> bool {

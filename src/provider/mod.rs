@@ -6,8 +6,6 @@
 //!
 //! Not here: when to ask again (`turn`), which provider is configured (`config`).
 
-pub mod catalog;
-pub mod credentials;
 mod drive;
 mod error;
 mod http;
@@ -23,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::stream::BoxStream;
 
 use crate::base::secret::{Redactor, Secret};
+use crate::config::builtin;
 use crate::conversation::message::Image;
 use crate::conversation::round::{RoundEvent, RoundRequest};
 
@@ -110,7 +109,7 @@ impl Endpoint {
     /// The built-in stand-in.
     pub fn offline() -> Self {
         Self {
-            name: catalog::OFFLINE.to_owned(),
+            name: builtin::OFFLINE.to_owned(),
             api: Api::Offline,
             base_url: String::new(),
             key: None,

@@ -45,7 +45,8 @@ impl Tool for Bash {
          empty, so nothing can be typed: use flags such as `-y` or `-m`. Prefer `read`, `list`, `glob`, `grep`, \
          `write` and `edit` for files. For servers and watchers set `background`: the call returns an id at \
          once; later read its new output with {\"read\": id} and end it with {\"stop\": id} (no command in these \
-         calls). Background commands end with the session."
+         calls). Background commands end with the session. In plan mode only commands that read run: ls, cat, rg, \
+         find, git status, git log, git diff and their like, without redirection to files."
     }
 
     fn parameters(&self) -> Value {
@@ -66,7 +67,7 @@ impl Tool for Bash {
     }
 
     fn access(&self) -> Access {
-        Access::Changes
+        Access::Runs
     }
 
     fn prepare(&self, bench: &Bench, call: &ToolUse) -> Result<Draft, Refusal> {

@@ -3,9 +3,9 @@
 //! A call goes through two steps: [`Toolbox::prepare`] looks (arguments, paths, what would change) and
 //! touches nothing; [`Toolbox::run`] does it, against what was prepared.
 //!
-//! Invariants: every failure is a [`ToolOutcome`] whose text says what to do next; a tool that the mode does
-//! not have does not run, whatever was allowed before; a path is opened without following a link that
-//! appeared after it was judged.
+//! Invariants: every failure is a [`ToolOutcome`] whose text says what to do next; what the mode does not
+//! have (a tool, or a command that does more than read) does not run, whatever was allowed before; a path is
+//! opened without following a link that appeared after it was judged.
 //! Not here: whether a call may run (`approval`), the cut for the model's view (`base::text::cut`).
 
 mod args;
@@ -40,6 +40,7 @@ use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::action::{Action, Guard, Prepared, Preview};
+use crate::approval::decision;
 use crate::base::text::{cut, near};
 use crate::conversation::message::ToolUse;
 use crate::conversation::mode::Mode;
@@ -116,7 +117,9 @@ enum Access {
     Reads,
     /// Changes the session's own state only.
     Session,
-    /// Changes files or runs commands: not in plan mode.
+    /// Runs commands: in plan mode those that only read.
+    Runs,
+    /// Changes files: not in plan mode.
     Changes,
 }
 
@@ -186,6 +189,7 @@ impl Toolbox {
         let bench = Arc::clone(&self.bench);
         let looking = tokio::task::spawn_blocking(move || {
             let draft = tool.prepare(&bench, &call)?;
+            in_mode(&draft.action, mode)?;
             Ok(Prepared {
                 call,
                 action: draft.action,
@@ -209,7 +213,8 @@ impl Toolbox {
         events: Sender<ToolEvent>,
         stop: CancellationToken,
     ) -> ToolOutcome {
-        match find(&prepared.call.name, mode) {
+        let found = find(&prepared.call.name, mode);
+        match found.and_then(|tool| in_mode(&prepared.action, mode).map(|()| tool)) {
             Ok(_) if stop.is_cancelled() => ToolOutcome::interrupted("Stopped before it ran."),
             Ok(tool) => tool.run(Arc::clone(&self.bench), prepared, Line { events, stop }).await,
             Err(refusal) => refusal.into(),
@@ -269,6 +274,23 @@ fn find(name: &str, mode: Mode) -> Result<&'static dyn Tool, Refusal> {
          and finish with a plan that the person can accept to switch to work mode.",
         names(mode).join(", ")
     )))
+}
+
+/// X12: in plan mode a command runs if it only reads. Judged when the call is looked at and when it runs.
+fn in_mode(action: &Action, mode: Mode) -> Result<(), Refusal> {
+    match (mode, action) {
+        (Mode::Plan, Action::Run { command }) if !decision::only_reads(command) => {
+            Err(Refusal::new(
+                "Plan mode: only commands that are known to read run (such as ls, cat, rg, find, git status, \
+                 git log, git diff), inside the workspace and without redirection to files; nothing ran. \
+                 Finish with a plan that the person can accept to switch to work mode.",
+            ))
+        }
+        (Mode::Plan, Action::Change(_)) => {
+            Err(Refusal::new("Plan mode: nothing may be changed; nothing was written."))
+        }
+        (Mode::Plan | Mode::Work, _) => Ok(()),
+    }
 }
 
 /// W12: arguments that did not parse are never repaired and run.

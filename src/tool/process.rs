@@ -25,6 +25,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
 use super::output::Output;
+use crate::approval::decision;
 
 /// How long processes have to end after TERM.
 const TERM_GRACE: Duration = Duration::from_millis(1_500);
@@ -45,7 +46,7 @@ const ENDED_MAX: usize = 16;
 const MARK_VARIABLE: &str = "CRYSTAL_COMMAND_ID";
 
 /// Variables that keep programs from waiting for a person.
-const ENVIRONMENT: [(&str, &str); 13] = [
+const ENVIRONMENT: [(&str, &str); 14] = [
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("MANPAGER", "cat"),
@@ -55,12 +56,18 @@ const ENVIRONMENT: [(&str, &str); 13] = [
     ("VISUAL", "false"),
     ("GIT_EDITOR", "false"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // `git status` rewrites the index otherwise, and its lock gets in the way of the person's own git.
+    ("GIT_OPTIONAL_LOCKS", "0"),
     ("SSH_ASKPASS_REQUIRE", "never"),
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("PIP_NO_INPUT", "1"),
     ("CI", "1"),
     ("TERM", "dumb"),
 ];
+
+/// Settings of git for commands that run unasked: those of a repository could start programs.
+const GIT_WHEN_READING: [(&str, &str); 2] =
+    [("core.fsmonitor", "false"), ("log.showSignature", "false")];
 
 /// A command that runs, or ran, beside the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,6 +213,9 @@ impl Processes {
             // A file that a non-interactive shell would run first.
             .env_remove("BASH_ENV")
             .env_remove("ENV");
+        if decision::only_reads(command) {
+            shell.envs(git_when_reading());
+        }
         for name in &self.surroundings.environment_remove {
             shell.env_remove(name);
         }
@@ -226,6 +236,20 @@ impl Processes {
         let made = is_given && builder.recursive(true).mode(0o700).create(dir).is_ok();
         made.then_some(dir)
     }
+}
+
+/// [`GIT_WHEN_READING`] as variables, after those that the person's environment already has.
+fn git_when_reading() -> Vec<(String, String)> {
+    let own = std::env::var("GIT_CONFIG_COUNT").ok().and_then(|count| count.parse().ok());
+    let first: usize = own.unwrap_or(0);
+    let count = (first + GIT_WHEN_READING.len()).to_string();
+    let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), count)];
+    for (index, (key, value)) in GIT_WHEN_READING.iter().enumerate() {
+        let number = first + index;
+        variables.push((format!("GIT_CONFIG_KEY_{number}"), (*key).to_owned()));
+        variables.push((format!("GIT_CONFIG_VALUE_{number}"), (*value).to_owned()));
+    }
+    variables
 }
 
 impl Process {

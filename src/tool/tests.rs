@@ -118,23 +118,80 @@ async fn wrong_arguments_run_nothing_and_say_what_is_wanted() {
     }
 }
 
-// X12
+// X12: nothing on disk changes, neither by a call that is new nor by one that was prepared in work mode.
 #[tokio::test]
 async fn plan_mode_wins_also_over_calls_that_were_already_prepared() {
     let shop = shop();
+    shop.put("f", "text\n");
     let names: Vec<String> = Toolbox::specs(Mode::Plan).into_iter().map(|spec| spec.name).collect();
-    assert_eq!(names, ["read", "list", "glob", "grep", "todo"]);
-    for (name, input) in
-        [("write", json!({"path": "a", "content": "x"})), ("bash", json!({"command": "touch a"}))]
-    {
+    assert_eq!(names, ["read", "list", "glob", "grep", "bash", "todo"]);
+    let commands = [
+        "touch a",
+        "echo x > f",
+        "echo x >> f",
+        "echo x | tee f",
+        "cat <<E > f\nx\nE",
+        "python3 -c 'open(\"a\", \"w\")'",
+        "git commit --amend",
+        "git stash",
+        "git init",
+        "sed -i s/t/x/ f",
+        "ls; touch a",
+        "ls $(touch a)",
+        "ls & touch a",
+        "find . -name f -delete",
+        "sort -o f f",
+        "ls\u{2028}touch a",
+        "ls 'open",
+        "",
+    ];
+    let commands = commands.map(|command| ("bash", json!({"command": command})));
+    let background = ("bash", json!({"command": "touch a", "background": true}));
+    let write = ("write", json!({"path": "a", "content": "x"}));
+    for (name, input) in commands.into_iter().chain([background, write]) {
         let refused = shop.tools.prepare(call(name, input.clone()), Mode::Plan).await.unwrap_err();
-        assert!(refused.text.starts_with("Plan mode:"), "{}", refused.text);
-        let prepared = shop.prepare(name, input).await.unwrap();
+        let Ok(prepared) = shop.tools.prepare(call(name, input.clone()), Mode::Work).await else {
+            continue;
+        };
+        assert!(refused.text.starts_with("Plan mode:"), "{input}: {}", refused.text);
         let (events, _keep) = mpsc::channel(8);
         let outcome = shop.tools.run(prepared, Mode::Plan, events, CancellationToken::new()).await;
-        assert!(outcome.text.starts_with("Plan mode:"), "{}", outcome.text);
-        assert!(!shop.root.join("a").exists());
+        assert!(outcome.text.starts_with("Plan mode:"), "{input}: {}", outcome.text);
     }
+    let left: Vec<_> =
+        fs::read_dir(&shop.root).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!((left.len(), shop.bytes("f").as_slice()), (1, &b"text\n"[..]), "{left:?}");
+}
+
+// X12: reading commands work in plan mode, and git neither writes its index nor starts a program of the repository.
+#[tokio::test]
+async fn reading_commands_run_in_plan_mode() {
+    let shop = shop();
+    shop.put("f", "text\n");
+    let setup = "git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first \
+        && git config core.fsmonitor 'touch hit; true'";
+    shop.works("bash", json!({"command": setup}), "exit 0").await;
+    let plan = async |command: &str| {
+        let input = call("bash", json!({"command": command}));
+        let prepared = shop.tools.prepare(input, Mode::Plan).await.unwrap();
+        let (events, _keep) = mpsc::channel(8);
+        shop.tools.run(prepared, Mode::Plan, events, CancellationToken::new()).await
+    };
+    for (command, wanted) in [
+        ("ls", "f\n"),
+        ("git log -3", "first"),
+        ("git status --short | head -5", "?? f"),
+        ("grep -n text f && wc -l f", "1:text"),
+        ("cat f 2>/dev/null", "text"),
+    ] {
+        let outcome = plan(command).await;
+        assert!(
+            !outcome.is_error() && outcome.text.contains(wanted),
+            "{command}: {}",
+            outcome.text
+        );
+    }
+    assert!(!shop.root.join("hit").exists());
 }
 
 // X07

@@ -1,11 +1,16 @@
 //! A question to the person, drawn: the exact command or diff, and the keys that answer.
+//!
+//! Invariant: nothing of what is asked about is hidden or cut off: every control and hidden character has a
+//! mark, every line end too, and what does not fit can be scrolled to. Not here: what a key does.
 
 use ratatui::text::{Line, Span};
 
 use crate::app::panels::question::{Entry, QuestionPanel};
 use crate::app::panels::trust::TrustQuestion;
-use crate::approval::action::{Action, Place, Preview};
-use crate::base::text::sanitize;
+use crate::approval::action::{Action, Place, Prepared, Preview};
+use crate::approval::decision::warning_for_rule;
+use crate::approval::rule::Rule;
+use crate::base::text::{sanitize, width};
 
 use super::theme::{Role, Theme};
 use super::{diff, flow};
@@ -16,8 +21,10 @@ const PREVIEW_ROWS_MAX: usize = 16;
 pub fn lines(panel: &QuestionPanel, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
     let question = &panel.question;
     let prepared = &question.prepared;
-    let mut out = vec![rule(columns, &title(panel), theme)];
-    let preview = preview(&prepared.preview, columns.saturating_sub(2), theme);
+    let (title, path) = title(panel, columns);
+    let mut out = vec![rule(columns, &title, theme)];
+    out.extend(path.into_iter().flat_map(|path| marked(&path, "  ", columns, theme, Role::Text)));
+    let preview = preview(prepared, columns.saturating_sub(2), theme);
     let most = preview.len().saturating_sub(PREVIEW_ROWS_MAX);
     let top = panel.scroll.min(most);
     let shown = preview.iter().skip(top).take(PREVIEW_ROWS_MAX);
@@ -26,43 +33,78 @@ pub fn lines(panel: &QuestionPanel, columns: u16, theme: &Theme) -> Vec<Line<'st
         let left = preview.len() - top - PREVIEW_ROWS_MAX.min(preview.len() - top);
         out.push(Line::styled(format!("  ↑↓ {left} more rows"), theme.style(Role::Dim)));
     }
-    let why = sanitize::line(&question.why);
-    out.extend(flow::wrap(&Line::styled(format!("  {why}"), theme.style(Role::Dim)), columns, 2));
-    if let Some(warning) = &question.warning {
-        let text = format!("  ! {}", sanitize::line(warning));
-        out.extend(flow::wrap(&Line::styled(text, theme.style(Role::Warning)), columns, 4));
+    out.extend(marked(&question.why, "  ", columns, theme, Role::Dim));
+    if let Some(warning) = warning_now(panel) {
+        out.extend(marked(&warning, "  ! ", columns, theme, Role::Warning));
     }
     out.extend(flow::wrap(&keys(panel, theme), columns, 2));
     out
 }
 
-/// Says that a path leaves the workspace, with its real target (X10).
-fn title(panel: &QuestionPanel) -> String {
+/// What to know before answering: of the suggested rule, or of the one that is being typed.
+fn warning_now(panel: &QuestionPanel) -> Option<String> {
+    match &panel.entry {
+        Entry::Rule(line) => match line.text().parse::<Rule>() {
+            Ok(rule) => warning_for_rule(&rule),
+            Err(error) => Some(error),
+        },
+        Entry::Choice | Entry::Reason(_) => panel.question.warning.clone(),
+    }
+}
+
+/// Untrusted words as rows in which every character is seen.
+fn marked(text: &str, before: &str, columns: u16, theme: &Theme, role: Role) -> Vec<Line<'static>> {
+    let text = format!("{before}{}", sanitize::exact_line(text));
+    let indent = u16::try_from(before.len()).unwrap_or(2);
+    flow::wrap(&Line::styled(text, theme.style(role)), columns, indent)
+}
+
+/// Says that a path leaves the workspace, with its real target (X10); a path that is too long for the title
+/// is returned to be shown whole.
+fn title(panel: &QuestionPanel, columns: u16) -> (String, Option<String>) {
     let prepared = &panel.question.prepared;
-    let tool = sanitize::line(&prepared.call.name);
+    let tool = sanitize::exact_line(&prepared.call.name);
     match &prepared.action {
-        Action::Run { .. } => "Run this command?".to_owned(),
+        Action::Run { .. } => ("Run this command?".to_owned(), None),
         Action::Change(target) | Action::Read(target) => {
             let place = match target.place {
                 Place::Workspace => "",
                 Place::Protected => " (protected)",
                 Place::Outside => " (outside the workspace)",
             };
-            format!("{tool} {}{place}?", sanitize::line(&target.shown))
+            let whole = format!("{tool} {}{place}?", sanitize::exact_line(&target.shown));
+            if width::columns(&whole) <= title_columns(columns) {
+                return (whole, None);
+            }
+            (format!("{tool} this path{place}?"), Some(target.shown.clone()))
         }
-        Action::Session => format!("{tool}?"),
+        Action::Session => (format!("{tool}?"), None),
     }
 }
 
-fn preview(preview: &Preview, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
-    match preview {
+fn preview(prepared: &Prepared, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
+    match &prepared.preview {
         Preview::Command(command) => {
-            let safe = sanitize::clean(command);
-            let line = |line: &str| flow::wrap(&Line::raw(line.to_owned()), columns, 2);
-            safe.split('\n').flat_map(line).collect()
+            let safe = sanitize::exact_command(command);
+            let rows = safe.split('\n').count();
+            let line = |(index, text): (usize, &str)| {
+                let mut line = Line::raw(text.to_owned());
+                if index + 1 < rows {
+                    // X11: where a line ends is seen, and is not to be mistaken for a wrapped one.
+                    line.spans.push(Span::styled("␤", theme.style(Role::Dim)));
+                }
+                flow::wrap(&line, columns, 2)
+            };
+            safe.split('\n').enumerate().flat_map(line).collect()
         }
-        Preview::Diff(unified) => diff::render(&sanitize::clean(unified), "", columns, theme),
-        Preview::Path(path) => flow::wrap(&Line::raw(sanitize::line(path)), columns, 2),
+        Preview::Diff(unified) => {
+            let path = match &prepared.action {
+                Action::Change(target) | Action::Read(target) => target.shown.as_str(),
+                Action::Run { .. } | Action::Session => "",
+            };
+            diff::render(&sanitize::exact(unified), path, columns, theme)
+        }
+        Preview::Path(path) => flow::wrap(&Line::raw(sanitize::exact_line(path)), columns, 2),
     }
 }
 
@@ -72,9 +114,9 @@ fn keys(panel: &QuestionPanel, theme: &Theme) -> Line<'static> {
         Line::from(vec![
             Span::raw("  "),
             Span::styled(label, theme.style(Role::Dim)),
-            Span::raw(sanitize::line(before)),
+            Span::raw(sanitize::exact_line(before)),
             Span::styled("▏", theme.style(Role::Accent)),
-            Span::raw(sanitize::line(after)),
+            Span::raw(sanitize::exact_line(after)),
         ])
     };
     match &panel.entry {
@@ -86,7 +128,7 @@ fn keys(panel: &QuestionPanel, theme: &Theme) -> Line<'static> {
                 spans.extend([
                     Span::raw("   "),
                     key("a"),
-                    Span::raw(format!(" always {}", sanitize::line(rule))),
+                    Span::raw(format!(" always {}", sanitize::exact_line(rule))),
                 ]);
             }
             spans.extend([
@@ -103,9 +145,9 @@ fn keys(panel: &QuestionPanel, theme: &Theme) -> Line<'static> {
 
 pub fn trust_lines(panel: &TrustQuestion, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
     let mut out = vec![rule(columns, "Do you trust this folder?", theme)];
-    let path = Line::raw(format!("  {}", sanitize::line(&panel.path)));
+    let path = Line::raw(format!("  {}", sanitize::exact_line(&panel.path)));
     out.extend(flow::wrap(&path, columns, 2));
-    let holds: Vec<String> = panel.holds.iter().map(|name| sanitize::line(name)).collect();
+    let holds: Vec<String> = panel.holds.iter().map(|name| sanitize::exact_line(name)).collect();
     let text = format!(
         "  It holds {}. They steer the model and crystal and are read only after a yes.",
         holds.join(", ")
@@ -119,8 +161,8 @@ pub fn trust_lines(panel: &TrustQuestion, columns: u16, theme: &Theme) -> Vec<Li
 }
 
 fn rule(columns: u16, title: &str, theme: &Theme) -> Line<'static> {
-    let title = crate::base::text::width::ellipsis(title, usize::from(columns).saturating_sub(6));
-    let used = crate::base::text::width::columns(&title) + 4;
+    let title = width::ellipsis(title, title_columns(columns));
+    let used = width::columns(&title) + 4;
     let rest = "─".repeat(usize::from(columns).saturating_sub(used));
     Line::from(vec![
         Span::styled("── ", theme.style(Role::Warning)),
@@ -129,7 +171,114 @@ fn rule(columns: u16, title: &str, theme: &Theme) -> Line<'static> {
     ])
 }
 
+/// Columns that a title may take of its rule.
+fn title_columns(columns: u16) -> usize {
+    usize::from(columns).saturating_sub(6)
+}
+
 fn indented(mut line: Line<'static>) -> Line<'static> {
     line.spans.insert(0, Span::raw("  "));
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::key::{Key, KeyCode};
+    use crate::app::keymap::{Keymap, Layer};
+    use crate::approval::action::Target;
+    use crate::base::id::{CallId, Ids};
+    use crate::base::time::{Moment, Timestamp};
+    use crate::conversation::message::ToolUse;
+    use crate::turn::effect::Question;
+
+    fn panel(name: &str, action: Action, preview: Preview) -> QuestionPanel {
+        let input = serde_json::json!({});
+        let call = ToolUse { id: CallId::new("c"), name: name.into(), input };
+        let prepared =
+            Box::new(Prepared { call, action, preview, guard: None, is_independent: false });
+        let always = Some("bash(make:*)".to_owned());
+        let question = Question { prepared, why: "because".into(), always, warning: None };
+        QuestionPanel::new(Ids::seeded(1).session(Timestamp::default()), question, Moment(0))
+    }
+
+    fn command(text: &str) -> QuestionPanel {
+        let action = Action::Run { command: text.into() };
+        panel("bash", action, Preview::Command(text.into()))
+    }
+
+    fn change(shown: &str, diff: &str) -> QuestionPanel {
+        let target = Target { shown: shown.into(), real: shown.into(), place: Place::Outside };
+        panel("edit", Action::Change(target), Preview::Diff(diff.into()))
+    }
+
+    fn text(panel: &QuestionPanel, columns: u16) -> String {
+        let rows = lines(panel, columns, &Theme::plain());
+        rows.iter().map(Line::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    // T03, X11, X16: what is asked about cannot look like something else.
+    #[test]
+    fn nothing_of_a_command_or_a_name_is_hidden() {
+        for (command_text, wanted) in [
+            ("ls\ntouch P", "  ls␤\n  touch P\n"),
+            ("ls\rtouch P", "ls␍touch P"),
+            ("ls\u{2028}touch\u{a0}P", "ls‹U+2028›touch‹U+00A0›P"),
+            ("cat \u{202e}gpj.exe", "cat ‹U+202E›gpj.exe"),
+            ("a\u{1b}[2J\u{9b}31m\u{e0041}", "a␛[2J‹U+009B›31m‹U+E0041›"),
+        ] {
+            let drawn = text(&command(command_text), 80);
+            assert!(drawn.contains(wanted), "{drawn}");
+        }
+        for (path, wanted) in [
+            ("/x; touch P", "edit /x; touch P (outside the workspace)?"),
+            ("/a\napprove all", "edit /a␤approve all (outside"),
+            ("/\u{202e}gpj.exe", "edit /‹U+202E›gpj.exe"),
+        ] {
+            let drawn = text(&change(path, ""), 80);
+            assert!(drawn.contains(wanted), "{drawn}");
+        }
+        let drawn = text(&change("/a", "@@ -1 +1 @@\n-a\n+b\u{202e}c\u{1b}]0;x\n"), 80);
+        assert!(drawn.contains("b‹U+202E›c␛]0;x"), "{drawn}");
+    }
+
+    // X10: a long path is shown whole, its end is what matters.
+    #[test]
+    fn a_path_that_does_not_fit_the_title_is_shown_whole() {
+        let path = format!("/{}/secret", "long".repeat(30));
+        let drawn = text(&change(&path, ""), 60);
+        let solid: String = drawn.chars().filter(|c| !c.is_whitespace()).collect();
+        assert!(solid.contains(&path) && drawn.contains("outside the workspace"), "{drawn}");
+    }
+
+    #[test]
+    fn a_long_command_scrolls_to_its_end() {
+        let long: Vec<String> = (0..60).map(|index| format!("echo {index}")).collect();
+        let mut panel = command(&long.join("\n"));
+        assert!(text(&panel, 80).contains("more rows") && !text(&panel, 80).contains("echo 59"));
+        panel.scroll = usize::MAX;
+        assert!(text(&panel, 80).contains("echo 59"), "{}", text(&panel, 80));
+    }
+
+    // X11: the rule that is typed is checked while it is typed.
+    #[test]
+    fn a_typed_rule_warns_and_an_unreadable_one_says_why() {
+        let mut panel = command("python3 x.py");
+        let press = |panel: &mut QuestionPanel, code| {
+            let key = Key::plain(code);
+            panel.on_key(key, Keymap::default().lookup(Layer::Question, key), Moment(5_000))
+        };
+        press(&mut panel, KeyCode::Char('a'));
+        for (typed, wanted) in [
+            ("bash(python3:*)", "! python3 can do anything"),
+            ("bash", "! it allows every command"),
+            ("bash(make:*", "! bash(make:* has no closing parenthesis"),
+            ("bash(a | b)", "has no meaning here"),
+        ] {
+            let Entry::Rule(line) = &mut panel.entry else { panic!("no entry") };
+            *line = crate::app::panels::line_edit::LineEdit::new(typed);
+            let drawn = text(&panel, 100);
+            assert!(drawn.contains(wanted), "{typed}: {drawn}");
+        }
+    }
 }

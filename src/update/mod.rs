@@ -14,6 +14,7 @@ mod turn;
 mod wake;
 
 use crate::app::App;
+use crate::app::cells::cell::NoticeKind;
 use crate::app::change;
 use crate::app::effect::Effect;
 use crate::app::event::Event;
@@ -36,12 +37,20 @@ pub fn update(app: &mut App, event: Event, at: At) -> Vec<Effect> {
         }
         Event::Workspace(workspace) => {
             app.workspace = *workspace;
+            tell_notes(app);
             change::refresh_frame(app, at);
             Vec::new()
         }
     };
     effects.extend(leaving::advance(app, at));
     effects
+}
+
+/// What the person should know of the workspace's files, said where the conversation is read.
+pub fn tell_notes(app: &mut App) {
+    for note in std::mem::take(&mut app.workspace.notes) {
+        app.front_mut().feed.notice(NoticeKind::Warning, note);
+    }
 }
 
 /// Leaves in order, if that was asked for.

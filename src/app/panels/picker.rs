@@ -10,6 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::rank::{self, Matches, Ranker, Subject};
 use crate::app::action::ListMove;
 use crate::app::key::{Key, KeyCode};
+use crate::base::text::sanitize;
 
 /// Clusters that a filter may have; a paste beyond them is cut.
 const FILTER_CLUSTERS_MAX: usize = 200;
@@ -76,7 +77,7 @@ impl Picker {
     /// A list that filters itself; for up to some 2,000 rows.
     pub fn new(title: impl Into<String>, rows: Vec<PickerRow>) -> Self {
         let mut picker = Self {
-            title: safe(&title.into()),
+            title: sanitize::line(&title.into()),
             rows: Vec::new(),
             source: Source::Own,
             filter: String::new(),
@@ -216,7 +217,10 @@ impl Picker {
 
     fn add_to_filter(&mut self, text: &str) -> PickerOutcome {
         let room = FILTER_CLUSTERS_MAX.saturating_sub(self.filter.graphemes(true).count());
-        let text: String = safe(text).graphemes(true).take(room).collect();
+        // Typed text: what is not a character of it is dropped, not shown as a mark.
+        let spaced = text.replace(['\n', '\t'], " ");
+        let plain: String = spaced.chars().filter(|c| !c.is_control()).collect();
+        let text: String = sanitize::line(&plain).graphemes(true).take(room).collect();
         if text.is_empty() {
             return PickerOutcome::Nothing;
         }
@@ -253,21 +257,10 @@ fn subject(row: &PickerRow) -> Subject<'_> {
 fn safe_row(row: PickerRow) -> PickerRow {
     PickerRow {
         key: row.key,
-        label: safe(&row.label),
-        detail: safe(&row.detail),
-        hint: safe(&row.hint),
+        label: sanitize::line(&row.label),
+        detail: sanitize::line(&row.detail),
+        hint: sanitize::line(&row.hint),
     }
-}
-
-/// Returns one line without control characters: white space becomes a space, the rest goes.
-fn safe(text: &str) -> String {
-    text.chars()
-        .filter_map(|letter| match letter {
-            '\t' | '\n' => Some(' '),
-            control if control.is_control() => None,
-            other => Some(other),
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -359,7 +352,7 @@ mod tests {
     #[test]
     fn control_characters_are_neither_shown_nor_run() {
         let mut picker = picker(&["a\x1b[2Jb\tc\u{9b}"]);
-        assert_eq!(picker.shown(1)[0].row.label, "a[2Jb c");
+        assert_eq!(picker.shown(1)[0].row.label, "ab      c");
         assert_eq!(key_of(&picker), "a\x1b[2Jb\tc\u{9b}");
         assert_eq!(picker.paste("a\x1b\r"), PickerOutcome::Filtered);
         assert_eq!(picker.filter(), "a");

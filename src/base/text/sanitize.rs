@@ -56,7 +56,9 @@ pub fn exact(untrusted: &str) -> String {
                 Some(picture) => shown.push(picture),
                 None => shown.push_str(&code_point(character)),
             },
-            _ if is_hidden(character) || matches!(character, JOINER | EMOJI_STYLE) => {
+            _ if is_hidden(character)
+                || matches!(character, JOINER | EMOJI_STYLE | '\u{2028}' | '\u{2029}') =>
+            {
                 shown.push_str(&code_point(character));
             }
             _ => shown.push(character),
@@ -65,9 +67,34 @@ pub fn exact(untrusted: &str) -> String {
     shown
 }
 
+/// Returns a command as [`exact`], in which also a CR before a line end and every blank that is not a
+/// space are shown: a shell takes them as part of a word.
+pub fn exact_command(untrusted: &str) -> String {
+    let mut shown = String::with_capacity(untrusted.len());
+    for character in untrusted.chars() {
+        match character {
+            '\r' => shown.push('␍'),
+            ' ' | '\n' | '\t' => shown.push(character),
+            '\u{2800}' => shown.push_str(&code_point(character)),
+            _ if character.is_whitespace() && !character.is_control() => {
+                shown.push_str(&code_point(character));
+            }
+            _ => shown.push(character),
+        }
+    }
+    exact(&shown)
+}
+
+/// Returns [`exact_command`] as one line: every line end is shown as `␤`, and nothing is left out.
+pub fn exact_line(untrusted: &str) -> String {
+    exact_command(untrusted).replace('\n', "␤")
+}
+
 /// Returns whether [`exact`] would show something that a reader would otherwise not see.
 pub fn has_hidden(untrusted: &str) -> bool {
-    let is_plain = |c: char| c == '\n' || c == '\t' || !(c.is_control() || is_hidden(c));
+    let is_line_mark = |c| matches!(c, '\u{2028}' | '\u{2029}');
+    let is_plain =
+        |c: char| c == '\n' || c == '\t' || !(c.is_control() || is_hidden(c) || is_line_mark(c));
     !untrusted.chars().all(is_plain)
 }
 
@@ -380,6 +407,17 @@ mod tests {
     // X16: a question shows everything.
     #[test]
     fn the_exact_form_hides_nothing() {
+        // X16: names that look like more than one thing.
+        for (name, shown) in [
+            ("x; touch P", "x; touch P"),
+            ("a\napprove all", "a␤approve all"),
+            ("a\r\nb\n", "a␍␤b␤"),
+            ("\u{202e}gpj.exe", "‹U+202E›gpj.exe"),
+            ("a\u{2028}b\u{a0}c\u{3000}d", "a‹U+2028›b‹U+00A0›c‹U+3000›d"),
+            ("\u{e0041}\u{200b}\u{ad}", "‹U+E0041›‹U+200B›‹U+00AD›"),
+        ] {
+            assert_eq!(exact_line(name), shown);
+        }
         assert_eq!(exact("rm\x1b]0; -rf\u{202e}\r\n\tx\ry"), "rm␛]0; -rf‹U+202E›\n    x␍y");
         assert!(has_hidden("a\u{e0041}") && !has_hidden("a\n\tb 漢"));
     }
@@ -451,7 +489,7 @@ mod tests {
         // T03, X16: whatever comes in, only safe characters go out, and once is enough.
         #[test]
         fn what_leaves_is_safe(text in nasty()) {
-            for cleaned in [clean(&text).into_owned(), clean_code(&text).into_owned(), exact(&text)] {
+            for cleaned in [clean(&text).into_owned(), clean_code(&text).into_owned(), exact(&text), exact_line(&text)] {
                 prop_assert!(cleaned.chars().all(|c| c == '\n' || !c.is_control()), "{cleaned:?}");
                 prop_assert!(!cleaned.chars().any(is_hidden), "{cleaned:?}");
             }

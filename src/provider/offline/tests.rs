@@ -4,11 +4,12 @@ use futures_util::{FutureExt, StreamExt};
 use serde_json::json;
 
 use super::*;
+use crate::config::resolve;
+use crate::config::schema::Config;
 use crate::conversation::gear::Gear;
 use crate::conversation::message::{Role, Shown, ToolResult};
 use crate::conversation::round::RequestMessage;
 use crate::conversation::tool_call::ToolSpec;
-use crate::provider::catalog;
 
 fn request(said: &str, purpose: Purpose) -> RoundRequest {
     let tool = |name: &&str| ToolSpec {
@@ -18,7 +19,10 @@ fn request(said: &str, purpose: Purpose) -> RoundRequest {
     };
     let tools = ["read", "list", "glob", "grep", "write", "edit", "bash", "todo"];
     RoundRequest {
-        model: catalog::provider("offline").unwrap().model("demo").0,
+        model: {
+            let config = Config::default();
+            resolve::resolve(&config, &resolve::session_model(&config), &|_| None).unwrap().spec
+        },
         gear: Gear::Default,
         system: "You are a demo.".into(),
         messages: vec![RequestMessage { role: Role::User, blocks: vec![Block::text(said)] }],
