@@ -109,7 +109,7 @@ pub fn resolve(
         assumed_model()
     });
     if let (None, Some(variable)) = (&provider.api_key, &provider.api_key_env) {
-        hints.push(format!("no key for {}: set {variable} or use /connect", provider.name));
+        hints.push(format!("no key for {}: set {variable}", provider.name));
     }
     let spec = ModelSpec {
         provider: choice.provider.clone(),
