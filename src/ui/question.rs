@@ -10,8 +10,8 @@ use crate::base::text::sanitize;
 use super::theme::{Role, Theme};
 use super::{diff, flow};
 
-/// Rows of a preview shown at once; the arrows scroll through the rest.
-const PREVIEW_ROWS_MAX: usize = 16;
+/// Rows of a preview that are laid out; [`fitted`] shows those that there is room for.
+const PREVIEW_ROWS_MAX: usize = 10_000;
 
 pub fn lines(panel: &QuestionPanel, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
     let question = &panel.question;
@@ -132,4 +132,33 @@ fn rule(columns: u16, title: &str, theme: &Theme) -> Line<'static> {
 fn indented(mut line: Line<'static>) -> Line<'static> {
     line.spans.insert(0, Span::raw("  "));
     line
+}
+
+/// The rows of a question within `rows_max`: title and keys stay, the arrows scroll what is between them.
+pub fn fitted(
+    panel: &QuestionPanel,
+    mut lines: Vec<Line<'static>>,
+    rows_max: usize,
+    columns: u16,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    if lines.len() <= rows_max {
+        return lines;
+    }
+    let key_rows = flow::wrap(&keys(panel, theme), columns, 2).len();
+    let answers = lines.split_off(lines.len() - key_rows.min(lines.len() - 1));
+    // One row says how much there is to scroll to.
+    let room = rows_max.saturating_sub(answers.len() + 2);
+    let top = panel.scroll.min((lines.len() - 1).saturating_sub(room));
+    let mut out = vec![lines[0].clone()];
+    if room > 0 {
+        out.extend(lines[1 + top..].iter().take(room).cloned());
+        let hidden = lines.len() - 1 - room;
+        let text = format!("  ↑↓ {top} rows above, {} below", hidden - top);
+        let text = crate::base::text::width::ellipsis(&text, usize::from(columns));
+        out.push(Line::styled(text, theme.style(Role::Dim)));
+    }
+    out.extend(answers);
+    out.truncate(rows_max);
+    out
 }
