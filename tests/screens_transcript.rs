@@ -25,6 +25,7 @@ fn tool(name: &str, subject: &str, state: ToolState, output: &str) -> ToolCell {
         subject: subject.to_owned(),
         state,
         output: output.to_owned(),
+        is_list: false,
         diff: None,
         summary: None,
     }

@@ -64,6 +64,8 @@ pub enum ScreenEffect {
     Copy(String),
     /// Something wants attention while the terminal is not in front.
     Notify(String),
+    /// The same without words.
+    Bell,
     Title(String),
     MouseCapture(Capture),
     /// Draw everything anew.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use crate::base::id::CallId;
 use crate::base::text::cut;
 use crate::conversation::message::{Block, Message, Role, ToolResult, ToolUse};
+use crate::conversation::todo::{Todo, TodoState};
 use crate::conversation::tool_call::invalid_arguments;
 use crate::turn::{CallSight, Sight};
 
@@ -85,7 +86,8 @@ impl Feed {
                 (false, false, _) => ToolState::Done,
             };
             // Output that streamed keeps its colours; the result's text has none.
-            if cell.output.is_empty() || !was_interrupted {
+            let keeps_list = cell.is_list && !result.is_error;
+            if !keeps_list && (cell.output.is_empty() || !was_interrupted) {
                 cell.output = String::new();
                 append_output(&mut cell.output, &text);
             }
@@ -130,6 +132,25 @@ impl Feed {
         true
     }
 
+    /// The call that runs; the newest, where several do.
+    pub fn running(&self) -> Option<&ToolCell> {
+        let of_turn = self.cells.as_slice().iter().rev();
+        of_turn.take_while(|cell| !matches!(cell.content(), CellContent::User { .. })).find_map(
+            |cell| match cell.content() {
+                CellContent::Tool(tool) if tool.state == ToolState::Running => Some(tool),
+                _ => None,
+            },
+        )
+    }
+
+    /// The first words of the person, for the window's title.
+    pub fn first_words(&self) -> Option<&str> {
+        self.cells.as_slice().iter().find_map(|cell| match cell.content() {
+            CellContent::User { text } => text.lines().map(str::trim).find(|line| !line.is_empty()),
+            _ => None,
+        })
+    }
+
     /// The model's last words, for `/copy`.
     pub fn last_answer(&self) -> Option<&str> {
         self.cells.as_slice().iter().rev().find_map(|cell| match cell.content() {
@@ -164,11 +185,11 @@ impl Feed {
     }
 
     fn call_progress(&mut self, name: Option<String>, bytes: usize) {
-        let subject = format!("writing… {bytes} bytes");
+        let written = format!("writing, {bytes} bytes so far");
         if let Some(id) = self.writing {
             self.cells.edit(id, |content| {
                 if let CellContent::Tool(cell) = content {
-                    cell.subject = subject;
+                    cell.summary = Some(written);
                     if let Some(name) = name {
                         cell.tool = name;
                     }
@@ -176,13 +197,19 @@ impl Feed {
             });
         } else {
             let tool = name.unwrap_or_else(|| "call".to_owned());
-            let cell = tool_cell(tool, subject, ToolState::Writing);
+            let mut cell = tool_cell(tool, String::new(), ToolState::Writing);
+            cell.summary = Some(written);
             self.writing = Some(self.cells.push(CellContent::Tool(cell)));
         }
     }
 
     fn call(&mut self, call: &ToolUse) {
-        let cell = tool_cell(call.name.clone(), subject(call), ToolState::Waiting);
+        let mut cell = tool_cell(call.name.clone(), subject(call), ToolState::Waiting);
+        if let Some(list) = todo_list(call) {
+            cell.subject = String::new();
+            cell.output = list;
+            cell.is_list = true;
+        }
         let id = match self.writing.take() {
             Some(id) => {
                 self.cells.edit(id, |content| *content = CellContent::Tool(cell));
@@ -228,7 +255,31 @@ fn is_foldable(content: &CellContent) -> bool {
 }
 
 fn tool_cell(tool: String, subject: String, state: ToolState) -> ToolCell {
-    ToolCell { tool, subject, state, output: String::new(), diff: None, summary: None }
+    ToolCell {
+        tool,
+        subject,
+        state,
+        output: String::new(),
+        is_list: false,
+        diff: None,
+        summary: None,
+    }
+}
+
+/// A call whose items are things to do is shown as that list.
+fn todo_list(call: &ToolUse) -> Option<String> {
+    let items = call.input.get("items")?.clone();
+    let todos: Vec<Todo> = serde_json::from_value(items).ok()?;
+    let row = |todo: &Todo| {
+        let mark = match todo.state {
+            TodoState::Pending => "☐",
+            TodoState::InProgress => "▸",
+            TodoState::Done => "☑",
+        };
+        let text = todo.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("{mark} {text}\n")
+    };
+    Some(todos.iter().map(row).collect())
 }
 
 /// What a call works on, in a few words: its path, command or pattern.

@@ -13,7 +13,7 @@ use super::action::Action;
 use super::key::Key;
 use crate::base::text::near;
 use defaults::DEFAULTS;
-pub use names::{parse_key, show_key};
+pub use names::{label_key, parse_key, show_key};
 
 /// What gets the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ pub enum Layer {
     Picker,
     /// An approval or another question.
     Question,
-    /// A panel with text: help, status, pager.
+    /// A panel with text: help, status.
     Panel,
 }
 
@@ -51,7 +51,7 @@ impl Layer {
             Self::EmptyComposer => "Empty composer",
             Self::Picker => "Lists",
             Self::Question => "Questions",
-            Self::Panel => "Panels and pager",
+            Self::Panel => "Panels",
         }
     }
 }
@@ -192,16 +192,16 @@ impl Keymap {
         rows.map(|(binding, keys)| HelpRow {
             layer: binding.layer,
             action: binding.action,
-            keys: keys.iter().map(|key| show_key(*key)).collect::<Vec<_>>().join(", "),
+            keys: keys.iter().map(|key| label_key(*key)).collect::<Vec<_>>().join(", "),
             help: binding.help,
         })
         .collect()
     }
 
-    /// The first key of an action, for hints such as `ctrl+o unfolds`.
+    /// The first key of an action, for hints such as `Ctrl+O unfolds`.
     pub fn key_of(&self, action: Action) -> Option<String> {
         let index = DEFAULTS.iter().position(|binding| binding.action == action)?;
-        self.shown[index].first().map(|key| show_key(*key))
+        self.shown[index].first().map(|key| label_key(*key))
     }
 }
 
@@ -310,9 +310,9 @@ mod tests {
         assert_eq!(at("ctrl+shift+o"), Some(Action::ToggleFold));
         assert_eq!(at("ctrl+o"), None);
         assert_eq!(at("ctrl+r"), None);
-        assert_eq!(keymap.key_of(Action::ToggleFold).as_deref(), Some("f5"));
-        let pager = keymap.help_rows().into_iter().find(|row| row.action == Action::SearchHistory);
-        assert_eq!(pager.unwrap().keys, "");
+        assert_eq!(keymap.key_of(Action::ToggleFold).as_deref(), Some("F5"));
+        let search = keymap.help_rows().into_iter().find(|row| row.action == Action::SearchHistory);
+        assert_eq!(search.unwrap().keys, "");
     }
 
     #[test]

@@ -66,6 +66,8 @@ pub struct Screen {
     pub size: Size,
     pub focused: Focused,
     pub captures_mouse: bool,
+    /// The window's title as it was last given out.
+    pub title: String,
     hint: Option<Hint>,
     /// Ctrl+C was pressed once and a second one before this moment quits.
     pub quits_until: Option<Moment>,
@@ -101,6 +103,7 @@ impl Default for Screen {
             size: Size { columns: 80, rows: 24 },
             focused: Focused::Gained,
             captures_mouse: true,
+            title: String::new(),
             hint: None,
             quits_until: None,
         }

@@ -1,5 +1,6 @@
 //! Facts that do not change while the process runs.
 
+use crate::config::schema::Notifications;
 use crate::conversation::mode::Mode;
 use crate::conversation::tool_call::ToolSpec;
 use crate::turn::Attended;
@@ -16,8 +17,8 @@ pub struct Options {
     pub tools: ToolSets,
     /// The slash commands, as the registry lists them.
     pub commands: Vec<CommandRow>,
-    /// Whether something is told to a terminal that is not in front.
-    pub notifies: bool,
+    /// How something is told to a terminal that is not in front.
+    pub notifications: Notifications,
 }
 
 /// A slash command as the screen shows it.
@@ -53,7 +54,7 @@ impl Default for Options {
             rounds_max: crate::base::limits::ROUNDS_MAX,
             tools: ToolSets::default(),
             commands: Vec::new(),
-            notifies: true,
+            notifications: Notifications::default(),
         }
     }
 }

@@ -72,10 +72,10 @@ pub struct CommonArgs {
     /// Go on with the newest session of this folder
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub continue_last: bool,
-    /// Go on with a session: its id, or nothing to choose from a list
+    /// Go on with a session by its id
     #[arg(short, long, value_name = "ID", num_args = 0..=1)]
     pub resume: Option<Option<String>>,
-    /// The model that answers, such as anthropic/claude-sonnet-4-5
+    /// The model that answers, such as ollama/qwen3:8b
     #[arg(long, value_name = "PROVIDER/MODEL")]
     pub model: Option<String>,
     /// How hard it thinks: default, off, minimal, low, medium, high, xhigh or max
@@ -214,10 +214,10 @@ impl CompactionArgs {
         };
         let Some(mut side) = base else {
             return match (self.compaction_model, self.compaction_thinking) {
-                (Some(Switch::On), _) | (None, Some(_)) => Err(UserError::usage(
-                    "no compaction model is chosen",
-                )
-                .hint("Add --compaction-provider P --compaction-model-id M, or choose one with /compact model.")),
+                (Some(Switch::On), _) | (None, Some(_)) => {
+                    Err(UserError::usage("no compaction model is chosen")
+                        .hint("Add --compaction-provider P --compaction-model-id M."))
+                }
                 (Some(Switch::Off) | None, _) => Ok(None),
             };
         };
@@ -233,7 +233,7 @@ impl CompactionArgs {
 
 fn incomplete(missing: &str) -> UserError {
     UserError::usage("a compaction model needs a provider and a model id")
-        .hint(format!("Add {missing}, or choose one with /compact model."))
+        .hint(format!("Add {missing}."))
 }
 
 #[cfg(test)]

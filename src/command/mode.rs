@@ -60,6 +60,10 @@ fn run(scope: &mut Scope<'_>, args: Args<'_>) -> Result<(), CommandError> {
 }
 
 fn set(scope: &mut Scope<'_>, mode: Mode) {
+    if scope.app.front().state.mode == mode {
+        scope.app.hint(format!("This is {mode} mode already"), scope.at);
+        return;
+    }
     scope.effects.extend(change::mode(scope.app, mode, scope.at));
     scope.turn_events.push(TurnEvent::RulesChanged);
 }

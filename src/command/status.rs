@@ -1,5 +1,7 @@
 //! `/status`
 
+use std::fmt::Write as _;
+
 use crate::app::App;
 use crate::app::panels::Panel;
 use crate::app::panels::info::{Info, InfoRow};
@@ -32,7 +34,11 @@ fn rows(app: &App) -> Vec<InfoRow> {
     let spec = app.models.spec_of(live);
     let pair = |name: &str, value: String| InfoRow::Pair(name.to_owned(), value);
     let context = live.context(&spec);
-    let measured = if context.is_estimate { "estimated" } else { "measured" };
+    let measured = if context.is_estimate {
+        "estimated, as the ~ of CTX says, until the model reports its own count"
+    } else {
+        "as the model reported"
+    };
     let mut rows = vec![
         pair("Version", app.options.version.to_owned()),
         pair("Session", state.id.to_string()),
@@ -45,7 +51,7 @@ fn rows(app: &App) -> Vec<InfoRow> {
         pair(
             "Context",
             format!(
-                "{} of {} tokens, {} % ({measured})",
+                "{} of {} tokens, {}%, {measured}",
                 context.used, spec.limits.context_window, context.percent
             ),
         ),
@@ -55,8 +61,10 @@ fn rows(app: &App) -> Vec<InfoRow> {
         pair(
             "Counters",
             format!(
-                "{} turns, {} rounds, {} tool calls",
-                state.counters.turns, state.counters.rounds, state.counters.tool_calls
+                "{}, {}, {}",
+                counted(state.counters.turns, "turn"),
+                counted(state.counters.rounds, "round"),
+                counted(state.counters.tool_calls, "tool call")
             ),
         ),
         pair("Approvals", app.approvals.policy.to_string()),
@@ -67,6 +75,11 @@ fn rows(app: &App) -> Vec<InfoRow> {
         rows.push(pair("Allowed for now", app.approvals.for_session.join(", ")));
     }
     rows
+}
+
+fn counted(count: u64, name: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {name}{s}")
 }
 
 fn trust(trust: &Trust) -> String {
@@ -84,11 +97,20 @@ fn instructions(app: &App) -> String {
 }
 
 fn usage(usage: &Usage) -> String {
-    let estimated = if usage.estimated { " (estimated)" } else { "" };
-    format!(
-        "{} in, {} cache read, {} cache write, {} out, {} of it reasoning{estimated}",
-        usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning
-    )
+    let mut text = format!("{} in", usage.input);
+    for (tokens, name) in [(usage.cache_read, "cache read"), (usage.cache_write, "cache write")] {
+        if tokens > 0 {
+            let _ = write!(text, ", {tokens} {name}");
+        }
+    }
+    let _ = write!(text, ", {} out", usage.output);
+    if usage.reasoning > 0 {
+        let _ = write!(text, ", {} of it reasoning", usage.reasoning);
+    }
+    if usage.estimated {
+        text.push_str(" (estimated)");
+    }
+    text
 }
 
 fn cost(total: Option<&Usage>, price: Option<&crate::conversation::model::Price>) -> String {

@@ -222,7 +222,7 @@ fn options(config: &Config, attended: Attended, rounds_max: Option<u32>) -> Opti
         rounds_max: rounds_max.unwrap_or(defaults.rounds_max),
         tools: ToolSets { plan: Toolbox::specs(Mode::Plan), work: Toolbox::specs(Mode::Work) },
         commands: registry::rows(),
-        notifies: config.notifications != schema::Notifications::Off,
+        notifications: config.notifications,
         ..defaults
     }
 }

@@ -275,6 +275,7 @@ impl Workspace {
                 }
             },
             ScreenEffect::Notify(text) => TerminalWriter.send(&out::notification(&text)),
+            ScreenEffect::Bell => TerminalWriter.send(out::BELL),
             ScreenEffect::Title(text) => TerminalWriter.send(&out::title(&text)),
             ScreenEffect::MouseCapture(capture) => self.front.guard.set_mouse(match capture {
                 Capture::On => MouseCapture::Captured,

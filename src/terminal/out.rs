@@ -35,7 +35,7 @@ pub const CLIPBOARD_BYTES_MAX: usize = 74_994;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "too long for the terminal's clipboard: {bytes} bytes, at most {CLIPBOARD_BYTES_MAX}; \
-     /export writes it to a file"
+     press F2 and select it with the mouse"
 )]
 pub struct ClipboardTooLong {
     pub bytes: usize,

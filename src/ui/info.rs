@@ -6,13 +6,19 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Widget};
 
 use crate::app::panels::info::{Info, InfoRow};
-use crate::base::text::{sanitize, width};
+use crate::base::text::{sanitize, width, wrap};
 
 use super::flow;
 use super::theme::{Role, Theme};
 
 /// Columns of the left column of pairs at most; more of the panel belongs to what they mean.
-const NAME_COLUMNS_MAX: usize = 32;
+const NAME_COLUMNS_MAX: usize = 26;
+
+/// Rows that the panel would like, borders included.
+pub fn height(panel: &Info, columns: u16, theme: &Theme) -> u16 {
+    let lines = lines(panel, columns.saturating_sub(2), theme).len();
+    u16::try_from(lines).unwrap_or(u16::MAX).saturating_add(2)
+}
 
 pub fn draw(panel: &Info, area: Rect, theme: &Theme, buf: &mut Buffer) {
     let block = Block::bordered()
@@ -67,14 +73,25 @@ fn pair(
     columns: u16,
     theme: &Theme,
 ) -> Vec<Line<'static>> {
-    let name = width::ellipsis(&sanitize::line(name), name_columns);
-    let gap = " ".repeat(name_columns - width::columns(&name) + 2);
-    let line = Line::from(vec![
-        Span::raw(" "),
-        Span::styled(name, theme.style(Role::Accent)),
-        Span::raw(gap),
-        Span::raw(sanitize::line(value)),
-    ]);
-    let indent = u16::try_from(name_columns + 3).unwrap_or(columns);
-    flow::wrap(&line, columns, indent)
+    let left = wrapped(&sanitize::line(name), name_columns);
+    let right =
+        wrapped(&sanitize::line(value), usize::from(columns).saturating_sub(name_columns + 4));
+    (0..left.len().max(right.len()))
+        .map(|row| {
+            let name = left.get(row).cloned().unwrap_or_default();
+            let gap = " ".repeat(name_columns.saturating_sub(width::columns(&name)) + 2);
+            Line::from(vec![
+                Span::raw(" "),
+                Span::styled(name, theme.style(Role::Accent)),
+                Span::raw(gap),
+                Span::raw(right.get(row).cloned().unwrap_or_default()),
+            ])
+        })
+        .collect()
+}
+
+/// Rows of one column, without the spaces at their ends.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let rows = wrap::rows(text, columns.max(1));
+    rows.into_iter().map(|range| text[range].trim_end().to_owned()).collect()
 }

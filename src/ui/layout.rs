@@ -11,8 +11,14 @@ pub const ROWS_MIN: u16 = 5;
 /// Rows that a question may take: enough for a diff, with the conversation still in sight.
 const QUESTION_SHARE_PERCENT: u16 = 60;
 
+/// Below this height an open question leaves one row to the composer.
+const QUESTION_ALONE_ROWS_MAX: u16 = 16;
+
 /// Below this height the composer is one row without a border.
 const BORDER_ROWS_MIN: u16 = 8;
+
+/// From this height on an empty row parts the conversation from what is below it.
+const GAP_ROWS_MIN: u16 = 12;
 
 /// Waiting messages shown.
 const QUEUE_ROWS_MAX: u16 = 3;
@@ -50,20 +56,23 @@ pub fn layout(area: Rect, wanted: Wanted) -> Option<Layout> {
     }
     // The transcript keeps at least one row; the rest is given in the order of need.
     let mut left = area.height - 2;
-    let composer = take(&mut left, composer_rows(area.height, wanted.composer));
+    let composer = take(&mut left, composer_rows(area.height, wanted));
     let question =
         take(&mut left, wanted.question.min(share(area.height, QUESTION_SHARE_PERCENT).max(3)));
     let progress = take(&mut left, wanted.progress);
     let queue = take(&mut left, wanted.queue.min(QUEUE_ROWS_MAX));
     let suggestions = take(&mut left, wanted.suggestions.min(SUGGESTION_ROWS_MAX));
+    let gap = take(&mut left, u16::from(area.height >= GAP_ROWS_MIN));
     let mut top = area.y;
     let mut next = |height: u16| {
         let rect = Rect { x: area.x, y: top, width: area.width, height };
         top += height;
         rect
     };
+    let transcript = next(left + 1);
+    next(gap);
     Some(Layout {
-        transcript: next(left + 1),
+        transcript,
         progress: next(progress),
         queue: next(queue),
         question: next(question),
@@ -73,8 +82,11 @@ pub fn layout(area: Rect, wanted: Wanted) -> Option<Layout> {
     })
 }
 
-fn composer_rows(height: u16, wanted: u16) -> u16 {
-    if height < BORDER_ROWS_MIN { 1 } else { wanted.max(1) }
+/// Where there is little room an open question has it: nobody writes a message meanwhile.
+fn composer_rows(height: u16, wanted: Wanted) -> u16 {
+    let is_narrow =
+        height < BORDER_ROWS_MIN || (wanted.question > 0 && height < QUESTION_ALONE_ROWS_MAX);
+    if is_narrow { 1 } else { wanted.composer.max(1) }
 }
 
 fn share(rows: u16, percent: u16) -> u16 {
@@ -108,8 +120,10 @@ mod tests {
             let parts = [layout.transcript, layout.progress, layout.queue, layout.question, layout.suggestions, layout.composer, layout.status];
             let mut top = 0;
             for part in parts {
-                prop_assert_eq!(part.y, top);
-                top += part.height;
+                let gap = u16::from(part.y > top);
+                prop_assert_eq!(part.y, top + gap);
+                prop_assert!(gap == 0 || (top == layout.transcript.bottom() && height >= GAP_ROWS_MIN));
+                top = part.bottom();
             }
             prop_assert_eq!(top, height);
             prop_assert!(layout.transcript.height >= 1 && layout.status.height == 1 && layout.composer.height >= 1);

@@ -70,13 +70,32 @@ pub fn prepare(app: &App, cache: &mut ViewCache, area: Rect, theme: &Theme) -> P
         question: rows(question.len()),
         queue: rows(live.turn.queue().len()),
         suggestions: rows(suggestions::lines(app, area.width, theme).len()),
-        progress: u16::from(live.turn.phase() != Phase::Idle),
+        progress: u16::from(has_progress(app)),
     };
     let layout = layout::layout(area, wanted);
+    let question = match (app.panels.top(), layout) {
+        (Some(Panel::Question(panel)), Some(layout)) => {
+            let rows = usize::from(layout.question.height);
+            question::fitted(panel, question, rows, area.width, theme)
+        }
+        _ => question,
+    };
     let transcript = layout.filter(|_| !live.feed.cells().is_empty()).map(|layout| {
         transcript::prepare(live.feed.cells(), &live.scroll, cache, layout.transcript, theme)
     });
     Prepared { area, layout, question, transcript }
+}
+
+/// An open question says by itself what is waited for.
+fn has_progress(app: &App) -> bool {
+    match app.front().turn.phase() {
+        Phase::Idle => false,
+        Phase::Asking { .. } => !matches!(app.panels.top(), Some(Panel::Question(_))),
+        Phase::Waiting { .. }
+        | Phase::Replying { .. }
+        | Phase::Tools { .. }
+        | Phase::Retrying { .. } => true,
+    }
 }
 
 /// Draws a prepared frame; returns where the cursor is.
@@ -143,16 +162,24 @@ fn draw_overlay(app: &App, layout: Layout, theme: &Theme, buf: &mut Buffer) -> O
     let above = Rect { height: layout.composer.y - layout.transcript.y, ..layout.transcript };
     match app.panels.top()? {
         Panel::Info(panel) => {
-            Clear.render(above, buf);
-            info::draw(panel, above, theme, buf);
+            let area = lower(above, info::height(panel, above.width, theme));
+            Clear.render(area, buf);
+            info::draw(panel, area, theme, buf);
             None
         }
         Panel::Picker(_, picker) => {
-            Clear.render(above, buf);
-            picker::draw(picker, theme, above, buf)
+            let area = lower(above, picker::height(picker));
+            Clear.render(area, buf);
+            picker::draw(picker, theme, area, buf)
         }
         Panel::Question(_) | Panel::Trust(_) => None,
     }
+}
+
+/// The lower rows of an area: a panel is as high as what it holds, and the conversation stays in sight.
+fn lower(area: Rect, rows: u16) -> Rect {
+    let height = rows.min(area.height);
+    Rect { y: area.bottom() - height, height, ..area }
 }
 
 fn draw_lines(lines: &[Line<'static>], area: Rect, buf: &mut Buffer) {

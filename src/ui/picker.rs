@@ -34,10 +34,10 @@ pub fn list_rows(area: Rect) -> usize {
     usize::from(rows.saturating_sub(1))
 }
 
-/// Returns the rows that the picker wants, border and filter line included.
+/// Returns the rows that the picker wants, border and filter line included; filtering does not change them.
 pub fn height(picker: &Picker) -> u16 {
-    let (matching, _) = picker.counts();
-    u16::try_from(matching.max(1)).unwrap_or(u16::MAX).saturating_add(3)
+    let (_, all) = picker.counts();
+    u16::try_from(all.max(1)).unwrap_or(u16::MAX).saturating_add(3)
 }
 
 /// Draws into `area`, whatever its size; returns where the cursor stands.

@@ -4,13 +4,20 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use crate::app::cells::cell::ToolCell;
 use crate::app::{App, SPINNER_MS};
-use crate::base::text::{sanitize, width};
+use crate::base::text::{cut, sanitize, width};
 use crate::base::time::Moment;
 use crate::conversation::message::Block;
 use crate::turn::Phase;
 
 use super::theme::{Role, Theme};
+
+/// Columns of what a running call works on: the time and the way out stay in sight.
+const SUBJECT_COLUMNS_MAX: usize = 36;
+
+/// Characters of it that are looked at.
+const SUBJECT_CHARS_MAX: usize = 200;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -42,14 +49,16 @@ fn words(app: &App, now: Moment) -> Option<(&'static str, String)> {
         }
         Phase::Replying { .. } => (spinner, format!("Working · {} s · Esc stops", turn())),
         Phase::Tools { running, settled, all, .. } if all > 1 => {
+            let name = live.feed.running().map_or_else(String::new, |tool| named(tool, " · "));
             let text = format!(
-                "{settled} of {all} calls done, {running} running · {} s · Esc stops",
+                "{settled} of {all} calls done, {running} running{name} · {} s · Esc stops",
                 turn()
             );
             (spinner, text)
         }
         Phase::Tools { since, .. } => {
-            (spinner, format!("Running · {} s · Esc stops", seconds(since)))
+            let name = live.feed.running().map_or_else(String::new, |tool| named(tool, " "));
+            (spinner, format!("Running{name} · {} s · Esc stops", seconds(since)))
         }
         Phase::Asking { .. } => ("?", "Waiting for your answer".to_owned()),
         Phase::Retrying { until, why, attempt } => {
@@ -60,15 +69,30 @@ fn words(app: &App, now: Moment) -> Option<(&'static str, String)> {
     })
 }
 
+/// A call by its tool and what it works on, behind a separator.
+fn named(tool: &ToolCell, separator: &str) -> String {
+    let subject = sanitize::line(cut::chars(&tool.subject, SUBJECT_CHARS_MAX));
+    let name = sanitize::line(&tool.tool);
+    if subject.is_empty() {
+        format!("{separator}{name}")
+    } else {
+        format!("{separator}{name} {}", width::ellipsis(&subject, SUBJECT_COLUMNS_MAX))
+    }
+}
+
 /// The messages that wait for the next round.
 pub fn draw_queue(app: &App, area: Rect, theme: &Theme, buf: &mut Buffer) {
     let queue = app.front().turn.queue();
     let hidden = queue.len().saturating_sub(usize::from(area.height));
     for (row, (message, y)) in queue.iter().zip(area.y..area.bottom()).enumerate() {
-        let is_last = row + 1 == usize::from(area.height);
-        let more = if is_last && hidden > 0 { format!(" (+{hidden} more)") } else { String::new() };
-        let text = format!(" queued: {}{more}", words_of(message));
-        let text = width::ellipsis(&text, usize::from(area.width));
+        let is_last = row + 1 == usize::from(area.height).min(queue.len());
+        let more = match (is_last, hidden) {
+            (false, _) => String::new(),
+            (true, 0) => " · Up edits".to_owned(),
+            (true, hidden) => format!(" · +{hidden} more · Up edits"),
+        };
+        let room = usize::from(area.width).saturating_sub(11 + width::columns(&more));
+        let text = format!(" queued: \"{}\"{more}", width::ellipsis(&words_of(message), room));
         buf.set_line(area.x, y, &Line::styled(text, theme.style(Role::Dim)), area.width);
     }
 }

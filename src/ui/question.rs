@@ -15,9 +15,7 @@ use crate::base::text::{sanitize, width};
 use super::theme::{Role, Theme};
 use super::{diff, flow};
 
-/// Rows of a preview shown at once; the arrows scroll through the rest.
-const PREVIEW_ROWS_MAX: usize = 16;
-
+/// All rows of a question; [`fitted`] shows those that there is room for.
 pub fn lines(panel: &QuestionPanel, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
     let question = &panel.question;
     let prepared = &question.prepared;
@@ -25,14 +23,7 @@ pub fn lines(panel: &QuestionPanel, columns: u16, theme: &Theme) -> Vec<Line<'st
     let mut out = vec![rule(columns, &title, theme)];
     out.extend(path.into_iter().flat_map(|path| marked(&path, "  ", columns, theme, Role::Text)));
     let preview = preview(prepared, columns.saturating_sub(2), theme);
-    let most = preview.len().saturating_sub(PREVIEW_ROWS_MAX);
-    let top = panel.scroll.min(most);
-    let shown = preview.iter().skip(top).take(PREVIEW_ROWS_MAX);
-    out.extend(shown.map(|line| indented(line.clone())));
-    if most > 0 {
-        let left = preview.len() - top - PREVIEW_ROWS_MAX.min(preview.len() - top);
-        out.push(Line::styled(format!("  ↑↓ {left} more rows"), theme.style(Role::Dim)));
-    }
+    out.extend(preview.into_iter().map(indented));
     out.extend(marked(&question.why, "  ", columns, theme, Role::Dim));
     if let Some(warning) = warning_now(panel) {
         out.extend(marked(&warning, "  ! ", columns, theme, Role::Warning));
@@ -181,6 +172,35 @@ fn indented(mut line: Line<'static>) -> Line<'static> {
     line
 }
 
+/// The rows of a question within `rows_max`: title and keys stay, the arrows scroll what is between them.
+pub fn fitted(
+    panel: &QuestionPanel,
+    mut lines: Vec<Line<'static>>,
+    rows_max: usize,
+    columns: u16,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    if lines.len() <= rows_max {
+        return lines;
+    }
+    let key_rows = flow::wrap(&keys(panel, theme), columns, 2).len();
+    let answers = lines.split_off(lines.len() - key_rows.min(lines.len() - 1));
+    // One row says how much there is to scroll to.
+    let room = rows_max.saturating_sub(answers.len() + 2);
+    let top = panel.scroll.min((lines.len() - 1).saturating_sub(room));
+    let mut out = vec![lines[0].clone()];
+    if room > 0 {
+        out.extend(lines[1 + top..].iter().take(room).cloned());
+        let hidden = lines.len() - 1 - room;
+        let text = format!("  ↑↓ {top} rows above, {} below", hidden - top);
+        let text = crate::base::text::width::ellipsis(&text, usize::from(columns));
+        out.push(Line::styled(text, theme.style(Role::Dim)));
+    }
+    out.extend(answers);
+    out.truncate(rows_max);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,9 +275,14 @@ mod tests {
     fn a_long_command_scrolls_to_its_end() {
         let long: Vec<String> = (0..60).map(|index| format!("echo {index}")).collect();
         let mut panel = command(&long.join("\n"));
-        assert!(text(&panel, 80).contains("more rows") && !text(&panel, 80).contains("echo 59"));
+        let shown = |panel: &QuestionPanel| {
+            let theme = Theme::plain();
+            let rows = fitted(panel, lines(panel, 80, &theme), 20, 80, &theme);
+            rows.iter().map(Line::to_string).collect::<Vec<_>>().join("\n")
+        };
+        assert!(shown(&panel).contains("below") && !shown(&panel).contains("echo 59"));
         panel.scroll = usize::MAX;
-        assert!(text(&panel, 80).contains("echo 59"), "{}", text(&panel, 80));
+        assert!(shown(&panel).contains("echo 59"), "{}", shown(&panel));
     }
 
     // X11: the rule that is typed is checked while it is typed.

@@ -10,6 +10,7 @@ mod report;
 mod signal;
 mod stored;
 mod timer;
+mod title;
 mod turn;
 mod wake;
 
@@ -42,6 +43,7 @@ pub fn update(app: &mut App, event: Event, at: At) -> Vec<Effect> {
             Vec::new()
         }
     };
+    effects.extend(title::refresh(app));
     effects.extend(leaving::advance(app, at));
     effects
 }

@@ -10,6 +10,7 @@ use crate::app::panels::question::QuestionPanel;
 use crate::app::tasks::{Due, Work};
 use crate::base::id::{CallId, SessionId, TaskId};
 use crate::base::time::{At, Moment};
+use crate::config::schema::Notifications;
 use crate::conversation::estimate;
 use crate::conversation::message::{Block, Message, Role};
 use crate::conversation::pairing;
@@ -316,10 +317,13 @@ fn last_words(ended: &Ended, live: &LiveSession) -> Option<(NoticeKind, String)>
 }
 
 fn notify(app: &App, text: &str) -> Vec<Effect> {
-    let is_away = app.screen.focused == Focused::Lost;
-    if is_away && app.options.notifies {
-        vec![Effect::Screen(ScreenEffect::Notify(text.to_owned()))]
-    } else {
-        Vec::new()
+    if app.screen.focused != Focused::Lost {
+        return Vec::new();
     }
+    let effect = match app.options.notifications {
+        Notifications::Off => return Vec::new(),
+        Notifications::Bell => ScreenEffect::Bell,
+        Notifications::Osc9 => ScreenEffect::Notify(text.to_owned()),
+    };
+    vec![Effect::Screen(effect)]
 }

@@ -57,6 +57,8 @@ pub struct ToolCell {
     pub state: ToolState,
     /// Output so far or the whole result; head and tail within a limit, colours (SGR) still in it.
     pub output: String,
+    /// The output is a list for the person: shown whole, however the cell is folded.
+    pub is_list: bool,
     /// The change to a file as a unified diff.
     pub diff: Option<String>,
     /// A few words such as `214 lines`.

@@ -43,7 +43,7 @@ pub(super) const DEFAULTS: &[Binding] = &[
     bind(Layer::Composer, "shift+up", Action::Scroll(Scroll::Up), "scrolls a line up"),
     bind(Layer::Composer, "shift+down", Action::Scroll(Scroll::Down), "scrolls a line down"),
     bind(Layer::Composer, "ctrl+home", Action::Scroll(Scroll::Start), "goes to the beginning of the conversation"),
-    bind(Layer::Composer, "ctrl+end", Action::Scroll(Scroll::End), "goes to its end and follows it"),
+    bind(Layer::Composer, "ctrl+end", Action::Scroll(Scroll::End), "goes to the end of the conversation and follows it"),
     bind(Layer::Composer, "ctrl+o", Action::ToggleFold, "folds or unfolds the latest tool output"),
     bind(Layer::EmptyComposer, "?", Action::Help, "shows keys and commands"),
     bind(Layer::EmptyComposer, "ctrl+d", Action::Quit, "quits"),

@@ -45,7 +45,33 @@ pub fn parse_key(text: &str) -> Option<Key> {
             _ => return None,
         }
     }
+    // `Ctrl+O` is how people write Ctrl and the key O; Shift is written out.
+    if let (KeyCode::Char(letter), true) = (key.code, key.ctrl || key.alt) {
+        key.code = KeyCode::Char(letter.to_lowercase().next().unwrap_or(letter));
+    }
     Some(normal(key))
+}
+
+/// Shows a key as people write it: `Ctrl+O`, `Shift+Tab`, `PgUp`, `y`. [`parse_key`] reads it, too.
+pub fn label_key(key: Key) -> String {
+    let key = normal(key);
+    let has_modifier = key.ctrl || key.alt;
+    let name = show_key(Key { ctrl: false, alt: false, shift: false, ..key });
+    let name = match key.code {
+        KeyCode::PageUp => "PgUp".to_owned(),
+        KeyCode::PageDown => "PgDn".to_owned(),
+        KeyCode::Char(letter) if letter != ' ' && !has_modifier => letter.to_string(),
+        KeyCode::Char(letter) if letter != ' ' => letter.to_uppercase().collect(),
+        _ => {
+            let mut letters = name.chars();
+            letters
+                .next()
+                .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        }
+    };
+    let held = [(key.ctrl, "Ctrl+"), (key.alt, "Alt+"), (key.shift, "Shift+")];
+    let held: String = held.iter().filter(|(is_held, _)| *is_held).map(|(_, name)| *name).collect();
+    held + &name
 }
 
 fn code_named(name: &str) -> Option<KeyCode> {
@@ -134,12 +160,34 @@ mod tests {
         }
         for (name, wanted) in [
             ("Ctrl+o", "ctrl+o"),
-            ("alt+O", "alt+shift+o"),
+            ("Alt+O", "alt+o"),
+            ("Ctrl+Shift+O", "ctrl+shift+o"),
             ("+", "plus"),
             ("ctrl++", "ctrl+plus"),
             ("PgUp", "pageup"),
         ] {
             assert_eq!(parse_key(name).map(show_key).as_deref(), Some(wanted), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_label_is_what_people_write_and_can_be_read() {
+        for (name, wanted) in [
+            ("ctrl+o", "Ctrl+O"),
+            ("ctrl+shift+o", "Ctrl+Shift+O"),
+            ("shift+tab", "Shift+Tab"),
+            ("pageup", "PgUp"),
+            ("alt+enter", "Alt+Enter"),
+            ("f2", "F2"),
+            ("space", "Space"),
+            ("y", "y"),
+            ("G", "G"),
+            ("?", "?"),
+            ("ctrl+_", "Ctrl+_"),
+        ] {
+            let key = parse_key(name).unwrap();
+            assert_eq!(label_key(key), wanted);
+            assert_eq!(parse_key(wanted), Some(key), "{wanted}");
         }
     }
 

@@ -16,8 +16,8 @@ I run inside crystal, without a network, and use its real tools. Try:\n\n\
 - `make a plan: read the code, change it, run the tests`\n\
 - `create notes.md with hello`, `add a line bye to notes.md`, `replace hello with hi in notes.md`\n\
 - `run cargo --version`\n\n\
-To connect a real model, use `/connect`, set a key such as `OPENAI_API_KEY` or `OPENROUTER_API_KEY`, \
-or start a local server such as Ollama.";
+To connect a real model, set `OPENROUTER_API_KEY` or `DEEPSEEK_API_KEY`, start a local server such as \
+Ollama, or add any OpenAI-compatible server to config.json; then choose it with `/model`.";
 
 /// Files that say what a project is, best first.
 const TELLING_FILES: [&str; 6] =
@@ -214,11 +214,7 @@ fn files(turn: &Turn, pattern: &str) -> Reply {
 
 fn plan(turn: &Turn, items: &[String]) -> Reply {
     if let Some(step) = turn.step("todo") {
-        return if step.result.is_error {
-            failed(step)
-        } else {
-            Reply::text("The list is set; you see it in the side panel.")
-        };
+        return if step.result.is_error { failed(step) } else { Reply::text("The list is set.") };
     }
     let usual = ["Look at the files", "Make the change", "Run the tests"].map(str::to_owned);
     let items = if items.is_empty() { &usual } else { items };

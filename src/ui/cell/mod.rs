@@ -13,6 +13,7 @@ pub mod user;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::flow;
 use super::theme::{Role, Theme};
 use crate::app::cells::cell::{CellContent, Fold, TextState};
 use crate::base::text::{width as columns, wrap};
@@ -20,11 +21,25 @@ use crate::base::text::{width as columns, wrap};
 /// Stands under text that was cut off.
 pub const INTERRUPTED: &str = "⏹ interrupted";
 
+/// Below this a row is looked at once more: one cluster may fill more than a row.
+const NARROW_COLUMNS: u16 = 40;
+
 /// Returns the rows of a cell; none at width 0.
 pub fn render(content: &CellContent, fold: Fold, width: u16, theme: &Theme) -> Vec<Line<'static>> {
     if width == 0 {
         return Vec::new();
     }
+    let mut rows = rows(content, fold, width, theme);
+    if width < NARROW_COLUMNS {
+        // Nothing breaks a cluster; one that is wider than the row is cut.
+        for row in rows.iter_mut().filter(|row| flow::line_width(row) > usize::from(width)) {
+            *row = tool::cut_row(std::mem::take(&mut row.spans), usize::from(width));
+        }
+    }
+    rows
+}
+
+fn rows(content: &CellContent, fold: Fold, width: u16, theme: &Theme) -> Vec<Line<'static>> {
     match content {
         CellContent::User { text } => user::render(text, width, theme),
         CellContent::Assistant { text, state } => assistant::render(text, *state, width, theme),
@@ -127,7 +142,10 @@ mod tests {
         let text = CellContent::User { text: "word ".repeat(1_000_000) };
         let rows = render(&text, Fold::Open, 82, &Theme::plain());
         assert_eq!(rows.len(), 64 * 1024 / 80 + 2);
-        assert!(rows.last().is_some_and(|row| row.to_string().ends_with("bytes more (Ctrl+T)")));
+        assert!(
+            rows.last()
+                .is_some_and(|row| row.to_string().ends_with("bytes more, sent but not shown"))
+        );
     }
 
     fn contents(text: &str) -> Vec<CellContent> {
@@ -143,6 +161,7 @@ mod tests {
                 subject: text.clone(),
                 state: ToolState::Failed,
                 output: text.repeat(9),
+                is_list: false,
                 diff: Some(text.clone()),
                 summary: Some(text),
             }),

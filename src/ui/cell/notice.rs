@@ -19,8 +19,13 @@ pub fn render(kind: NoticeKind, text: &str, width: u16, theme: &Theme) -> Vec<Li
 
 pub fn mode_change(mode: Mode, width: u16, theme: &Theme) -> Vec<Line<'static>> {
     let (name, role) = match mode {
-        Mode::Plan => ("plan mode", Role::ModePlan),
-        Mode::Work => ("work mode", Role::ModeWork),
+        Mode::Plan => {
+            ("plan mode: the model reads and proposes, nothing is changed", Role::ModePlan)
+        }
+        Mode::Work => (
+            "work mode: the model may change files and run commands, with your approval",
+            Role::ModeWork,
+        ),
     };
     super::marked(Span::styled("◆ ", theme.style(role)), name, theme.style(role), width)
 }

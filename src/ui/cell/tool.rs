@@ -18,14 +18,14 @@ const FOLDED_HEAD_LINES: usize = 3;
 const FOLDED_TAIL_LINES: usize = 3;
 /// Rows of a folded diff.
 const FOLDED_DIFF_ROWS: usize = 12;
-/// Lines of an opened output; the pager shows more.
+/// Lines of an opened output; the newest are shown.
 const OPEN_LINES_MAX: usize = 2_000;
 /// Bytes looked at for a few lines: one enormous line must not be laid out to show its first columns.
 const FEW_LINES_BYTES_MAX: usize = 16 * 1024;
 /// Columns by which diff and output stand under the headline.
 const INDENT: u16 = 2;
 /// Tools whose summary says what a person wants to know: the output is for the model.
-const LOOKING: [&str; 6] = ["read", "list", "glob", "grep", "fetch", "todo"];
+const LOOKING: [&str; 5] = ["read", "list", "glob", "grep", "fetch"];
 
 pub fn render(tool: &ToolCell, fold: Fold, width: u16, theme: &Theme) -> Vec<Line<'static>> {
     let mut rows = vec![headline(tool, width, theme)];
@@ -132,6 +132,9 @@ fn output_rows(tool: &ToolCell, fold: Fold, width: u16, theme: &Theme) -> Vec<Li
     if tool.state == ToolState::Running {
         return few_lines(newest(output, LIVE_LINES), width, theme);
     }
+    if tool.is_list {
+        return wrapped(output, width, theme);
+    }
     let total = output.bytes().filter(|byte| *byte == b'\n').count() + 1;
     match (tool.state, fold) {
         (ToolState::Done, Fold::Folded)
@@ -150,19 +153,23 @@ fn output_rows(tool: &ToolCell, fold: Fold, width: u16, theme: &Theme) -> Vec<Li
             rows
         }
         (_, Fold::Open) => {
-            let lines = sanitize::styled(last_lines(output, OPEN_LINES_MAX));
             let mut rows = Vec::new();
             if total > OPEN_LINES_MAX {
-                let text = format!("… {} earlier lines (Ctrl+T)", total - OPEN_LINES_MAX);
+                let text =
+                    format!("… {} earlier lines are in the session's file", total - OPEN_LINES_MAX);
+                let text = columns::ellipsis(&text, usize::from(width));
                 rows.push(Line::styled(text, theme.style(Role::Dim)));
             }
-            for line in lines {
-                let line = Line::from(spans(line, theme));
-                rows.extend(flow::wrap(&line, width, 0));
-            }
+            rows.extend(wrapped(last_lines(output, OPEN_LINES_MAX), width, theme));
             rows
         }
     }
+}
+
+/// All of a text, in as many rows as it needs.
+fn wrapped(text: &str, width: u16, theme: &Theme) -> Vec<Line<'static>> {
+    let lines = sanitize::styled(text).into_iter();
+    lines.flat_map(|line| flow::wrap(&Line::from(spans(line, theme)), width, 0)).collect()
 }
 
 /// One row a line, cut at the width.
@@ -177,7 +184,7 @@ fn spans(line: StyledLine, theme: &Theme) -> Vec<Span<'static>> {
 }
 
 /// Returns the spans as one row, with `…` where they do not fit.
-fn cut_row(spans: Vec<Span<'static>>, width: usize) -> Line<'static> {
+pub(super) fn cut_row(spans: Vec<Span<'static>>, width: usize) -> Line<'static> {
     let total: usize = spans.iter().map(|span| columns::columns(&span.content)).sum();
     if total <= width {
         return Line::from(spans);
@@ -233,6 +240,7 @@ mod tests {
             subject: "make".to_owned(),
             state,
             output: output.to_owned(),
+            is_list: false,
             diff: None,
             summary: None,
         }

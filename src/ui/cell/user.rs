@@ -15,7 +15,7 @@ pub fn render(text: &str, width: u16, theme: &Theme) -> Vec<Line<'static>> {
     let clean = sanitize::clean_code(shown);
     let mut rows = super::marked(mark, &clean, theme.style(Role::User), width);
     if !rest.is_empty() {
-        let more = format!("  … {} bytes more (Ctrl+T)", rest.len());
+        let more = format!("  … {} bytes more, sent but not shown", rest.len());
         let more = columns::ellipsis(&more, usize::from(width));
         rows.push(Line::styled(more, theme.style(Role::Dim)));
     }
