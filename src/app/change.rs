@@ -68,7 +68,7 @@ fn happen(app: &mut App, kind: EventKind, at: At) -> Vec<Effect> {
     app.front_mut().record(Record::Event(Event { ts: at.wall, kind }), at)
 }
 
-/// Saves the session in front and begins a new one in its place.
+/// Saves the session in front and begins a new one in its place, which takes over the waiting messages.
 pub fn clear(app: &mut App, at: At) -> Vec<Effect> {
     let old = app.front();
     let mut effects = old.save();
@@ -81,10 +81,13 @@ pub fn clear(app: &mut App, at: At) -> Vec<Effect> {
     let id = app.ids.session(at.wall);
     let mut state = SessionState::new(id, app.workspace.path.clone(), at.wall);
     state.mode = app.front().state.mode;
-    let composer = Composer::new(app.front().composer.history().clone());
+    let mut composer = Composer::new(app.front().composer.history().clone());
+    composer.set_width(app.front().composer.width());
     let model = app.front().model().clone();
     let frame = app.front().frame.clone();
-    app.replace_front(LiveSession::new(state, model, frame, composer));
+    let mut old = app.replace_front(LiveSession::new(state, model, frame, composer));
+    // The turn is idle; messages that wait after an interruption were sent by the person and are not lost.
+    app.front_mut().turn = std::mem::take(&mut old.turn);
     refresh_frame(app, at);
     app.front_mut().feed.notice(NoticeKind::Info, said);
     effects
