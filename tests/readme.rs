@@ -1,5 +1,7 @@
 //! What the README says about commands and keys is what the program has.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "the test reads a page")]
+
 use std::fs;
 
 use crystal::app::keymap::{Keymap, Layer, parse_key};

@@ -68,7 +68,7 @@ fn happen(app: &mut App, kind: EventKind, at: At) -> Vec<Effect> {
     app.front_mut().record(Record::Event(Event { ts: at.wall, kind }), at)
 }
 
-/// Saves the session in front and begins a new one in its place.
+/// Saves the session in front and begins a new one in its place, which takes over the waiting messages.
 pub fn clear(app: &mut App, at: At) -> Vec<Effect> {
     let old = app.front();
     let mut effects = old.save();
@@ -85,7 +85,9 @@ pub fn clear(app: &mut App, at: At) -> Vec<Effect> {
     composer.set_width(app.front().composer.width());
     let model = app.front().model().clone();
     let frame = app.front().frame.clone();
-    app.replace_front(LiveSession::new(state, model, frame, composer));
+    let mut old = app.replace_front(LiveSession::new(state, model, frame, composer));
+    // The turn is idle; messages that wait after an interruption were sent by the person and are not lost.
+    app.front_mut().turn = std::mem::take(&mut old.turn);
     refresh_frame(app, at);
     app.front_mut().feed.notice(NoticeKind::Info, said);
     effects

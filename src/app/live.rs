@@ -3,6 +3,7 @@
 //! Invariant: `state` changes only through [`LiveSession::record`], by the very function that replays an
 //! archive; so a live session and a resumed one cannot disagree.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::base::id::SessionId;
@@ -19,6 +20,7 @@ use crate::session::snapshot::Snapshot;
 use crate::session::state::SessionState;
 use crate::turn::{Ended, Turn};
 
+use super::cells::cell::CellContent;
 use super::composer::Composer;
 use super::effect::{Effect, StoreOp};
 use super::feed::Feed;
@@ -105,8 +107,25 @@ impl LiveSession {
         self.state.id
     }
 
+    /// Puts the conversation so far on the screen. A session that has one has an archive with its first line.
+    pub fn show_history(&mut self) {
+        let transcript = &self.state.transcript;
+        if transcript.messages().is_empty() && transcript.summary().is_none() {
+            return;
+        }
+        self.storage.is_begun = true;
+        if let Some(summary) = transcript.summary() {
+            let text = summary.text.clone();
+            self.feed.push(CellContent::Summary { text });
+        }
+        let originals = HashMap::new();
+        for message in self.state.transcript.messages().to_vec() {
+            self.feed.message(&message, &originals);
+        }
+    }
+
     /// Takes a record into the state and returns the effects that write it. The first one is preceded by
-    /// the archive's first line.
+    /// the archive's first lines.
     pub fn record(&mut self, record: Record, at: At) -> Vec<Effect> {
         let mut records = Vec::with_capacity(4);
         if !self.storage.is_begun {

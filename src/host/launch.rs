@@ -113,7 +113,7 @@ pub fn launch(setup: Setup) -> Launched {
         RequestFrame::new(String::new(), Vec::new()),
         composer,
     );
-    show_history(&mut live);
+    live.show_history();
     let broken = broken_keys(&setup.config, &lookup);
     for text in setup.warnings.into_iter().chain(broken).chain(notices) {
         live.feed.notice(NoticeKind::Warning, text);
@@ -167,22 +167,6 @@ fn session_state(
             writers.adopt(opened.recovered.state.id, opened.writer);
             (opened.recovered.state, notices)
         }
-    }
-}
-
-/// The conversation so far, on the screen.
-fn show_history(live: &mut LiveSession) {
-    if live.state.transcript.messages().is_empty() && live.state.transcript.summary().is_none() {
-        return;
-    }
-    live.storage.is_begun = true;
-    if let Some(summary) = live.state.transcript.summary() {
-        let text = summary.text.clone();
-        live.feed.push(crate::app::cells::cell::CellContent::Summary { text });
-    }
-    let originals = std::collections::HashMap::new();
-    for message in live.state.transcript.messages().to_vec() {
-        live.feed.message(&message, &originals);
     }
 }
 

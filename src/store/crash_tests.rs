@@ -335,6 +335,26 @@ fn the_task_acknowledges_in_order_and_tells_once_that_the_disk_fails() {
 }
 
 #[test]
+fn what_a_full_disk_refuses_at_the_close_is_written_at_the_end() {
+    let disk = MemDisk::default();
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let writer = SessionWriter::new(shared, Home::at("/h").session(id(1)), Redactor::default());
+    let switch = disk.clone();
+    disk.fail_with(Some(std::io::ErrorKind::StorageFull));
+    let (mut handle, task) = task::channel(writer, move |stored| {
+        if stored.seq == 3 {
+            switch.fail_with(None);
+        }
+    });
+    handle.append(meta(id(1)));
+    handle.append(said(1));
+    handle.close();
+    drop(handle);
+    task.run();
+    assert_eq!(reader::load(&disk, &Home::at("/h"), id(1)).unwrap().state.last_message_id.0, 1);
+}
+
+#[test]
 fn a_result_too_long_for_a_record_is_a_blob() {
     let disk = MemDisk::default();
     let home = Home::at("/h");

@@ -97,14 +97,16 @@ impl WriterHandle {
 }
 
 impl WriterTask {
-    /// Works until [`WriterHandle::close`], or until the handle is dropped, which closes too.
+    /// Works until [`WriterHandle::close`] has succeeded, or until the handle is dropped, which closes too.
     pub fn run(mut self) {
         while let Ok((seq, command)) = self.commands.recv() {
             let is_last = matches!(command, Command::Close);
             let result = self.perform(command);
             let notice = self.notice(result.as_ref().err());
+            // What could not be written at the close waits on, and is tried once more at the end.
+            let is_done = is_last && result.is_ok();
             (self.report)(Stored { seq, result, notice });
-            if is_last {
+            if is_done {
                 return;
             }
         }

@@ -93,6 +93,11 @@ impl Turn {
         &self.queue
     }
 
+    /// Whether a message sent now would find no place. An idle turn begins with all that waits.
+    pub fn refuses_messages(&self) -> bool {
+        !self.is_idle() && self.queue.is_full()
+    }
+
     /// Takes the newest waiting message back, to be edited.
     pub fn take_last_queued(&mut self) -> Option<Vec<Block>> {
         self.queue.take_last()

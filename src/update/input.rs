@@ -140,10 +140,15 @@ fn composed(app: &mut App, outcome: ComposerOutcome, at: At) -> Vec<Effect> {
 
 /// Sends what was written: a command to the registry, all else to the model.
 fn submit(app: &mut App, submission: Submission, at: At) -> Vec<Effect> {
-    let remember = Effect::Remember(submission.text.clone());
-    let mut effects = vec![remember];
+    let is_command = registry::looks_like_command(&submission.text);
+    if !is_command && app.front().turn.refuses_messages() {
+        app.front_mut().composer.set_text(&submission.text);
+        app.hint(turn::QUEUE_FULL, at);
+        return Vec::new();
+    }
+    let mut effects = vec![Effect::Remember(submission.text.clone())];
     // A path such as `/etc/hosts is odd` is a message: command names have no second slash.
-    if registry::looks_like_command(&submission.text) {
+    if is_command {
         effects.extend(run_command(app, &submission.text, at));
         return effects;
     }

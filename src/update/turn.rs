@@ -39,7 +39,7 @@ fn decide(app: &mut App, session: SessionId, event: TurnEvent, at: At) -> Vec<Tu
     // Taken out for the time of the decision: a copy at each streamed word would cost more than the word.
     let approvals = std::mem::take(&mut app.approvals);
     let wanted = app.session_mut(session).map_or_else(Vec::new, |live| {
-        if matches!(event, TurnEvent::Submit(_)) && live.turn.queue().is_full() {
+        if matches!(event, TurnEvent::Submit(_)) && live.turn.refuses_messages() {
             live.feed.notice(NoticeKind::Warning, QUEUE_FULL);
             return Vec::new();
         }
@@ -63,7 +63,7 @@ fn decide(app: &mut App, session: SessionId, event: TurnEvent, at: At) -> Vec<Tu
 }
 
 /// Said when no more messages can wait.
-pub const QUEUE_FULL: &str = "Too many messages are waiting; this one was not taken";
+pub(super) const QUEUE_FULL: &str = "Too many messages are waiting; this one was not taken";
 
 fn has_call(live: &LiveSession, call: &CallId) -> bool {
     let messages = live.state.transcript.messages();
