@@ -72,6 +72,8 @@ struct Workspace {
     is_gone: bool,
     /// The session whose cells the cache holds.
     drawn_session: Option<SessionId>,
+    /// The title that the window has.
+    window_title: Option<String>,
 }
 
 /// Runs the workspace until it is left; `prompt` is sent at once.
@@ -97,6 +99,7 @@ pub async fn run(
         wants_suspend: false,
         is_gone: false,
         drawn_session: None,
+        window_title: None,
     };
     workspace.on(Event::Input(Input::Resize(size)));
     workspace.perform(first);
@@ -271,7 +274,20 @@ impl Workspace {
         self.or_hang_up(taken);
     }
 
+    /// Names the window after the session, or after the folder while it has no title.
+    fn name_window(&mut self) {
+        let path = &self.app.workspace.path;
+        let folder = || path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let title = self.app.front().state.title.clone().unwrap_or_else(folder);
+        if self.window_title.as_ref() != Some(&title) {
+            self.on_screen(ScreenEffect::Title(format!("crystal · {title}")));
+            self.window_title = Some(title);
+        }
+    }
+
     fn redraw_all(&mut self) -> io::Result<()> {
+        // Whoever had the terminal meanwhile may have named the window.
+        self.window_title = None;
         self.frame_due = Some(Moment(0));
         self.screen.redraw_all()
     }
@@ -288,6 +304,7 @@ impl Workspace {
             self.frame_due = None;
             return;
         }
+        self.name_window();
         let now = self.now();
         let drawn = self.draw_frame(now);
         self.frame_due = None;
