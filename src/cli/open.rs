@@ -252,8 +252,9 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, UserError> {
     let prepared = prepare(&args.common, args.trust)?;
     logs::start(&prepared.environment, &prepared.home)?;
     let setup = prepared.setup(&args.common, Attended::ByNobody, args.max_rounds)?;
-    for warning in &setup.warnings {
-        super::say_line(warning);
+    let recovered = setup.opened.iter().flat_map(|opened| &opened.recovered.warnings);
+    for warning in setup.warnings.iter().cloned().chain(recovered.map(ToString::to_string)) {
+        super::say_line(&warning);
     }
     let runtime = runtime()?;
     let format = match args.output_format {
@@ -285,7 +286,13 @@ fn finish(outcome: Outcome) -> Result<ExitCode, UserError> {
     match outcome.ended {
         Some(Ended::Done(_)) => Ok(ExitCode::SUCCESS),
         Some(Ended::Interrupted) | None => Ok(ExitCode::from(130)),
-        Some(Ended::Failed(error)) => Err(UserError::failed(error.to_string())),
+        Some(Ended::Failed(error)) => {
+            let told = UserError::failed(error.to_string()).at(outcome.model);
+            Err(match outcome.advice {
+                Some(advice) => told.hint(format!("{advice}.")),
+                None => told,
+            })
+        }
         Some(Ended::RoundLimit(rounds)) => {
             Err(UserError::failed(format!("stopped after {rounds} rounds"))
                 .hint("--max-rounds N allows more."))

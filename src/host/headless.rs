@@ -19,7 +19,7 @@ use crate::session::codec;
 use crate::session::state::Counters;
 use crate::terminal::signals::Signals;
 use crate::turn::{Ended, Sight};
-use crate::update::{submit, update};
+use crate::update::{advice, submit, update};
 
 use super::launch::Launched;
 use super::perform::{Host, Outward};
@@ -40,6 +40,10 @@ pub enum Format {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     pub ended: Option<Ended>,
+    /// The model that was asked.
+    pub model: String,
+    /// What a person can do about a failure.
+    pub advice: Option<&'static str>,
     /// What is not on disk.
     pub unsaved: Option<String>,
 }
@@ -77,6 +81,8 @@ pub async fn run(launched: Launched, prompt: String, format: Format) -> io::Resu
             run.on(Event::Timer(timer));
         }
     }
+    // Nobody listens any more: a writer that has something to tell must not wait for a place.
+    drop(events);
     run.leave(started.moment).await
 }
 
@@ -154,7 +160,11 @@ impl Run {
                 line(&summary);
             }
         }
-        Ok(Outcome { ended, unsaved })
+        let advice = match &ended {
+            Some(Ended::Failed(error)) => advice(&error.kind),
+            Some(Ended::Done(_) | Ended::Interrupted | Ended::RoundLimit(_)) | None => None,
+        };
+        Ok(Outcome { ended, model: self.app.front().model_label(), advice, unsaved })
     }
 
     /// The text after the last tool result: the final answer.

@@ -307,6 +307,8 @@ impl Workspace {
     }
 
     fn redraw_all(&mut self) -> io::Result<()> {
+        // Whoever had the terminal meanwhile may have named the window.
+        self.on_screen(ScreenEffect::Title(self.app.screen.title.clone()));
         self.frame_due = Some(Moment(0));
         self.screen.redraw_all()
     }

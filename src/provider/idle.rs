@@ -56,6 +56,8 @@ where
             Ok(Some(Err(error))) | Err(error) => Some((Err(error), None)),
         }
     })
+    // Who looks at the first bytes to tell what a body is meets the end of an empty one twice.
+    .fuse()
 }
 
 #[cfg(test)]
@@ -87,6 +89,13 @@ mod tests {
             assert_eq!((read.len(), error.message.as_str()), (chunk_count, message), "{waits:?}");
             assert!(error.is_retryable());
         }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_an_empty_body_can_be_met_twice() {
+        let limited = limited(stream::empty(), Limit::from_now(1_000), 1_000);
+        tokio::pin!(limited);
+        assert_eq!((limited.next().await, limited.next().await), (None, None));
     }
 
     // W07: twelve minutes of one chunk a second are healthy.

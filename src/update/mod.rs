@@ -23,6 +23,7 @@ use crate::base::time::At;
 use crate::conversation::message::Block;
 use crate::turn::TurnEvent;
 
+pub use turn::advice;
 pub use wake::next_wake;
 
 /// Handles one event.

@@ -296,23 +296,28 @@ fn last_words(ended: &Ended, live: &LiveSession) -> Option<(NoticeKind, String)>
             Some((NoticeKind::Warning, text))
         }
         Ended::Failed(error) => {
-            let hint = match error.kind {
-                RoundErrorKind::Credentials => {
-                    ". Check the key of this provider in config.json or its variable"
-                }
-                RoundErrorKind::ContextTooLong { .. } => {
-                    ". Start anew with /clear, or choose a larger model with /model"
-                }
-                RoundErrorKind::Connect => {
-                    ". Is the server running? The message is kept: send `go on` to try again"
-                }
-                RoundErrorKind::Stalled | RoundErrorKind::Cut | RoundErrorKind::Busy => {
-                    ". The message is kept: send `go on` to try again"
-                }
-                RoundErrorKind::Rejected | RoundErrorKind::Nonsense => "",
-            };
+            let hint = advice(&error.kind).map_or_else(String::new, |hint| format!(". {hint}"));
             Some((NoticeKind::Error, format!("{}: {error}{hint}{waits}", live.model_label())))
         }
+    }
+}
+
+/// What a person can do about a failed round.
+pub fn advice(kind: &RoundErrorKind) -> Option<&'static str> {
+    match kind {
+        RoundErrorKind::Credentials => {
+            Some("Check the key of this provider in config.json or its variable")
+        }
+        RoundErrorKind::ContextTooLong { .. } => {
+            Some("Start anew with /clear, or choose a larger model with /model")
+        }
+        RoundErrorKind::Connect => {
+            Some("Is the server running? The message is kept: send `go on` to try again")
+        }
+        RoundErrorKind::Stalled | RoundErrorKind::Cut | RoundErrorKind::Busy => {
+            Some("The message is kept: send `go on` to try again")
+        }
+        RoundErrorKind::Rejected | RoundErrorKind::Nonsense => None,
     }
 }
 

@@ -8,7 +8,10 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,19 +21,44 @@ use rustix::process::{Pid, Signal, kill_process};
 /// How long anything may take before the test fails: far more than a loaded machine needs.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+static SPAWNING: Mutex<()> = Mutex::new(());
+
+/// What a wait met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    Output,
+    /// The program has ended, or closed the terminal.
+    End,
+}
+
 pub struct Pty {
-    master: Box<dyn MasterPty + Send>,
+    master: Option<Box<dyn MasterPty + Send>>,
     child: Box<dyn Child + Send + Sync>,
-    writer: Box<dyn Write + Send>,
+    writer: Option<Box<dyn Write + Send>>,
     output: Receiver<Vec<u8>>,
     parser: vt100::Parser,
     bytes: Vec<u8>,
     settings_before: String,
+    /// The reader goes on.
+    is_reading: Arc<AtomicBool>,
 }
 
 impl Pty {
     /// Starts `program` with exactly the environment given (and PATH). `size` is columns and rows.
     pub fn spawn(program: &str, args: &[&str], env: &[(&str, &str)], size: (u16, u16)) -> Self {
+        Self::spawn_in(&std::env::temp_dir(), program, args, env, size)
+    }
+
+    /// The same in a folder.
+    pub fn spawn_in(
+        folder: &Path,
+        program: &str,
+        args: &[&str],
+        env: &[(&str, &str)],
+        size: (u16, u16),
+    ) -> Self {
+        // A program that another thread starts meanwhile would inherit this terminal and keep it open.
+        let _alone = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
         let pair = native_pty_system().openpty(pty_size(size)).unwrap();
         let settings_before = settings(&*pair.master);
         let mut command = CommandBuilder::new(program);
@@ -38,7 +66,7 @@ impl Pty {
         command.env_clear();
         command.env("PATH", std::env::var("PATH").unwrap_or_default());
         command.env("TERM", "xterm-256color");
-        command.cwd(std::env::temp_dir());
+        command.cwd(folder);
         for (name, value) in env {
             command.env(name, value);
         }
@@ -47,15 +75,17 @@ impl Pty {
         drop(pair.slave);
         let reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
+        let is_reading = Arc::new(AtomicBool::new(true));
         let parser = vt100::Parser::new(cells(size.1), cells(size.0), 0);
         Self {
-            output: read_in_thread(reader),
-            master: pair.master,
+            output: read_in_thread(reader, Arc::clone(&is_reading)),
+            master: Some(pair.master),
             child,
-            writer,
+            writer: Some(writer),
             parser,
             bytes: Vec::new(),
             settings_before,
+            is_reading,
         }
     }
 
@@ -70,8 +100,9 @@ impl Pty {
     }
 
     pub fn send_bytes(&mut self, bytes: &[u8]) {
-        self.writer.write_all(bytes).unwrap();
-        self.writer.flush().unwrap();
+        let writer = self.writer.as_mut().unwrap();
+        writer.write_all(bytes).unwrap();
+        writer.flush().unwrap();
     }
 
     /// Waits until the screen's text fulfils the condition.
@@ -90,6 +121,53 @@ impl Pty {
 
     pub fn wait_for_text(&mut self, text: &str) {
         self.wait_for(|screen| screen.contains(text));
+    }
+
+    /// Does something again and again until it had its effect. What it does must wait for something.
+    pub fn until(&mut self, what: &str, mut is_done: impl FnMut(&mut Self) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_done(self) {
+            assert!(Instant::now() < deadline, "{what}; the screen was:\n{}", self.screen());
+        }
+    }
+
+    /// Lets at least so long pass: for what is defined in time, such as a question's first moments. A
+    /// slow machine makes it longer, and nothing depends on that.
+    pub fn let_pass(&mut self, duration: Duration) {
+        let deadline = Instant::now() + duration;
+        while self.read_until(deadline).is_ok() {}
+    }
+
+    /// Waits for anything that is written.
+    pub fn wait_for_change(&mut self) {
+        assert_eq!(self.wait_for_change_or_end(), Seen::Output, "the program ended");
+    }
+
+    pub fn wait_for_change_or_end(&mut self) -> Seen {
+        match self.read_until(Instant::now() + PATIENCE) {
+            Ok(()) => Seen::Output,
+            Err(RecvTimeoutError::Disconnected) => Seen::End,
+            Err(RecvTimeoutError::Timeout) => panic!("nothing is written:\n{}", self.screen()),
+        }
+    }
+
+    /// Closes the terminal, as a window does, and waits until the program has ended.
+    pub fn hang_up(mut self) -> ExitStatus {
+        // The reader holds the terminal open too: it ends with the next thing that is written.
+        self.is_reading.store(false, Ordering::SeqCst);
+        self.send_keys("x");
+        let deadline = Instant::now() + PATIENCE;
+        while self.read_until(deadline) != Err(RecvTimeoutError::Disconnected) {
+            assert!(Instant::now() < deadline, "the reader does not end");
+        }
+        drop((self.master.take(), self.writer.take()));
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the program does not end without its terminal");
+            thread::park_timeout(Duration::from_millis(5));
+        }
     }
 
     fn read_until(&mut self, deadline: Instant) -> Result<(), RecvTimeoutError> {
@@ -117,12 +195,16 @@ impl Pty {
 
     pub fn resize(&mut self, size: (u16, u16)) {
         self.parser.set_size(cells(size.1), cells(size.0));
-        self.master.resize(pty_size(size)).unwrap();
+        self.master.as_ref().unwrap().resize(pty_size(size)).unwrap();
     }
 
     pub fn signal(&self, signal: Signal) {
         let pid = self.child.process_id().and_then(|id| Pid::from_raw(id.cast_signed()));
         kill_process(pid.unwrap(), signal).unwrap();
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.process_id().unwrap()
     }
 
     /// Waits for the end of the output, then of the program.
@@ -139,7 +221,11 @@ impl Pty {
 
     /// Fails unless line settings and private modes are as they were before the program ran.
     pub fn assert_restored(&self) {
-        assert_eq!(settings(&*self.master), self.settings_before, "line settings");
+        assert_eq!(
+            settings(&**self.master.as_ref().unwrap()),
+            self.settings_before,
+            "line settings"
+        );
         assert_eq!(modes_on(&self.bytes), BTreeSet::new(), "modes left on: {}", self.tail());
     }
 }
@@ -165,13 +251,17 @@ fn settings(master: &dyn MasterPty) -> String {
     format!("{:?}", master.get_termios())
 }
 
-fn read_in_thread(mut reader: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
+fn read_in_thread(
+    mut reader: Box<dyn Read + Send>,
+    is_reading: Arc<AtomicBool>,
+) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut buffer = [0; 16 * 1024];
         // The end of the program shows as an error on some systems and as nothing to read on others.
         while let Ok(count @ 1..) = reader.read(&mut buffer) {
-            if sender.send(buffer[..count].to_vec()).is_err() {
+            let is_heard = sender.send(buffer[..count].to_vec()).is_ok();
+            if !is_heard || !is_reading.load(Ordering::SeqCst) {
                 return;
             }
         }

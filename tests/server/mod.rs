@@ -22,6 +22,7 @@ use std::thread::JoinHandle;
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot, watch};
 
+#[allow(unused_imports, reason = "each test file uses a part of it")]
 pub use sse::Sse;
 
 /// A request as it was received.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Reply;
+use super::{Gate, Reply};
 
 /// A stream under construction.
 #[derive(Debug, Clone, Default)]
@@ -93,4 +93,10 @@ pub fn says(text: &str) -> Reply {
 /// A whole answer that calls one tool.
 pub fn calls(id: &str, name: &str, arguments: &Value) -> Reply {
     Sse::new().call(id, name, arguments).finish("tool_calls").usage(20, 0, 5).done()
+}
+
+/// An answer that says `head`, waits for the gate, and says `tail`.
+pub fn held(head: &str, tail: &str, gate: &Gate) -> Reply {
+    let part = Sse::new().text(head);
+    part.clone().text(tail).finish("stop").usage(20, 0, 5).done().stall_after(part.len(), gate)
 }
