@@ -70,7 +70,7 @@ fn happen(app: &mut App, kind: EventKind, at: At) -> Vec<Effect> {
 
 /// Saves the session in front and begins a new one in its place, which takes over the waiting messages.
 pub fn clear(app: &mut App, at: At) -> Vec<Effect> {
-    let old = app.front();
+    let old = app.front_mut();
     let mut effects = old.save();
     effects.push(Effect::Store(old.id(), StoreOp::Close));
     let said = if old.is_worth_saving() {

@@ -67,6 +67,8 @@ impl RequestFrame {
 pub struct Storage {
     /// Records given out so far, in this process.
     pub given: u64,
+    /// Records given when the snapshot was last saved.
+    pub saved: Option<u64>,
     /// The archive has its first line.
     pub is_begun: bool,
     /// Why nothing can be written at the moment.
@@ -158,11 +160,14 @@ impl LiveSession {
         ]
     }
 
-    /// The effects that save the session, if there is something worth saving.
-    pub fn save(&self) -> Vec<Effect> {
-        if !self.state.transcript.is_worth_saving() {
+    /// The effects that save the session, if there is something worth saving that is not saved yet.
+    pub fn save(&mut self) -> Vec<Effect> {
+        // Nothing changes without a record.
+        let is_saved = self.storage.saved == Some(self.storage.given);
+        if !self.state.transcript.is_worth_saving() || is_saved && self.storage.trouble.is_none() {
             return Vec::new();
         }
+        self.storage.saved = Some(self.storage.given);
         let snapshot = Snapshot::from_state(&self.state, self.frame.system.to_string());
         vec![Effect::Store(self.id(), StoreOp::Snapshot(Box::new(snapshot)))]
     }

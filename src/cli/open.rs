@@ -320,9 +320,11 @@ fn prompt(args: &RunArgs) -> Result<String, UserError> {
     Ok(prompt)
 }
 
+/// The state has this thread; sockets and decoding have one beside it, since with more of them each word of a
+/// reply wakes another. What blocks has threads of its own.
 fn runtime() -> Result<tokio::runtime::Runtime, UserError> {
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(1)
         .enable_all()
         .build()
         .map_err(|error| UserError::failed(error.to_string()).at("runtime"))

@@ -6,7 +6,7 @@
 use std::io;
 
 use super::disk::{AppendFile, Disk};
-use super::home::{SessionPaths, replace};
+use super::home::SessionPaths;
 
 /// Why a session's archive was not opened.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +29,15 @@ pub fn open(disk: &dyn Disk, paths: &SessionPaths) -> Result<Box<dyn AppendFile>
         return Err(LockError::Held { id: paths.id, pid: holder_pid(disk, paths) });
     }
     // Only a hint for others: not being able to write it must not keep anyone out.
-    let pid = format!("{}\n", std::process::id());
-    let _hint = replace(disk, &paths.folder, &paths.holder(), pid.as_bytes());
+    let _hint = name_holder(disk, paths);
     Ok(file)
+}
+
+/// Without waiting for the disk: after a crash of the machine nobody holds the lock.
+fn name_holder(disk: &dyn Disk, paths: &SessionPaths) -> io::Result<()> {
+    let mut file = disk.open_append(&paths.holder())?;
+    file.set_len(0)?;
+    file.write(format!("{}\n", std::process::id()).as_bytes()).map(|_| ())
 }
 
 fn holder_pid(disk: &dyn Disk, paths: &SessionPaths) -> Option<u32> {
