@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::disallowed_methods, reason = "the test makes its own files")]
 
-// The harness has more than one test needs.
-#[allow(dead_code, reason = "shared by several tests")]
 mod pty;
 
 use std::path::PathBuf;
