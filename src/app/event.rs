@@ -19,6 +19,8 @@ pub enum Event {
     Stored(SessionId, Stored),
     /// The workspace was read anew, after it was trusted.
     Workspace(Box<Workspace>),
+    /// Commands of an earlier process that crashed still run: a line each.
+    LeftBehind(Vec<String>),
 }
 
 /// A started task speaks. Dropped unless `task` is still awaited.

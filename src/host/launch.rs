@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::sync::mpsc::{self, Receiver};
+use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use crate::app::approvals::Approvals;
 use crate::app::cells::cell::NoticeKind;
@@ -138,10 +138,22 @@ pub fn launch(setup: Setup) -> Launched {
     change::refresh_frame(&mut app, at);
     if setup.attended == Attended::ByPerson {
         tell_notes(&mut app);
+        look_for_leftovers(sender.clone());
         ask_for_trust(&mut app, at.moment);
     }
     let host = Host::new(clock, sender, writers, pool, make_toolbox);
     Launched { app, host, events, first }
+}
+
+/// X02: looked for beside the first frame, which does not wait for it.
+fn look_for_leftovers(sender: Sender<Event>) {
+    tokio::task::spawn_blocking(move || {
+        let lines = crate::tool::left_behind();
+        if !lines.is_empty() {
+            // If nobody listens any more, nobody needs to know.
+            let _ = sender.blocking_send(Event::LeftBehind(lines));
+        }
+    });
 }
 
 /// The state that a session starts from, and what to tell the person about it.

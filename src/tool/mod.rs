@@ -46,7 +46,7 @@ use crate::conversation::message::ToolUse;
 use crate::conversation::mode::Mode;
 use crate::conversation::tool_call::{ToolEvent, ToolOutcome, ToolSpec, invalid_arguments};
 
-pub use process::{BackgroundInfo, BackgroundState};
+pub use process::{BackgroundInfo, BackgroundState, left_behind};
 
 /// Every tool, in the order that the model sees.
 const TOOLS: [&dyn Tool; 8] = [

@@ -86,6 +86,13 @@ pub enum BackgroundState {
     Ended(String),
 }
 
+/// Commands that a crashed process of this program left running, as lines for the person (X02).
+///
+/// Reads the process table, which takes milliseconds: not to be called where someone waits.
+pub fn left_behind() -> Vec<String> {
+    members::left_behind()
+}
+
 /// Where commands run.
 pub(super) struct Surroundings {
     pub(super) directory: PathBuf,
@@ -131,7 +138,8 @@ impl Processes {
     pub(super) fn start(&self, command: &str) -> io::Result<Arc<Process>> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         // Random: the sessions of this process count alike, and so did an earlier process with its number.
-        let mark = format!("{:016x}", RandomState::new().hash_one(id));
+        // The number tells a later start that the process that should have ended its commands is gone.
+        let mark = format!("{}-{:016x}", std::process::id(), RandomState::new().hash_one(id));
         let (child, reader) = match self.spawn("bash", command, &mark) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.spawn("sh", command, &mark)?

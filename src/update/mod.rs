@@ -37,6 +37,15 @@ pub fn update(app: &mut App, event: Event, at: At) -> Vec<Effect> {
             stored::on(app, session, stored);
             Vec::new()
         }
+        Event::LeftBehind(lines) => {
+            let text = format!(
+                "Commands of an earlier crystal that did not end in order are still running: {}. \
+                 End them with: kill NUMBER",
+                lines.join("; ")
+            );
+            app.front_mut().feed.notice(NoticeKind::Warning, text);
+            Vec::new()
+        }
         Event::Workspace(workspace) => {
             app.workspace = *workspace;
             tell_notes(app);

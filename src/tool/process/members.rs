@@ -39,11 +39,22 @@ pub(super) fn signal(session: i32, shell: Shell, mark: &str, signal: Signal) {
     }
 }
 
+/// Processes whose mark names a process of this program that is gone; only known on Linux.
+pub(super) fn left_behind() -> Vec<String> {
+    #[cfg(target_os = "linux")]
+    return linux::left_behind();
+    #[cfg(not(target_os = "linux"))]
+    Vec::new()
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::path::Path;
 
     use super::Shell;
+
+    /// Characters of a command in a message.
+    const COMMAND_CHARS_MAX: usize = 100;
 
     /// The living processes of a session or with a mark; `None` if `/proc` cannot be read.
     pub(super) fn list(session: i32, shell: Shell, mark: &str) -> Option<Vec<i32>> {
@@ -72,8 +83,65 @@ mod linux {
         is_of_session || has_mark(&folder, entry)
     }
 
+    /// One line a process. A number that was given away again hides what it left: nothing wrong is said.
+    pub(super) fn left_behind() -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut pids: Vec<i32> = pids.filter(|pid| is_orphan(*pid)).collect();
+        pids.sort_unstable();
+        pids.into_iter().map(|pid| format!("{pid} {}", command_of(pid))).collect()
+    }
+
+    fn is_orphan(pid: i32) -> bool {
+        let folder = Path::new("/proc").join(pid.to_string());
+        let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
+        let name = format!("{}=", super::super::MARK_VARIABLE);
+        let mark = environment
+            .split(|byte| *byte == 0)
+            .find_map(|variable| std::str::from_utf8(variable).ok()?.strip_prefix(name.as_str()));
+        let owner = mark.and_then(|mark| mark.split_once('-')?.0.parse::<u32>().ok());
+        owner.is_some_and(|owner| !Path::new("/proc").join(owner.to_string()).exists())
+    }
+
+    /// What it was started as, for a message.
+    fn command_of(pid: i32) -> String {
+        let file = Path::new("/proc").join(pid.to_string()).join("cmdline");
+        let bytes = std::fs::read(file).unwrap_or_default();
+        let words = String::from_utf8_lossy(&bytes).replace('\0', " ");
+        crate::base::text::cut::chars(words.trim(), COMMAND_CHARS_MAX).to_owned()
+    }
+
     fn has_mark(folder: &Path, entry: &str) -> bool {
         let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::process::{Child, Command};
+
+    use super::super::MARK_VARIABLE;
+
+    fn sleeping(mark: &str) -> Child {
+        Command::new("sleep").arg("300").env(MARK_VARIABLE, mark).spawn().unwrap()
+    }
+
+    // X02
+    #[test]
+    fn what_a_process_that_is_gone_left_running_is_found() {
+        let mut gone = Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let mut orphan = sleeping(&format!("{}-0123", gone.id()));
+        let mut own = sleeping(&format!("{}-0123", std::process::id()));
+        let found = super::left_behind();
+        let ids = [orphan.id(), own.id()];
+        for child in [&mut orphan, &mut own] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert!(found.contains(&format!("{} sleep 300", ids[0])), "{found:?}");
+        assert!(!found.contains(&format!("{} sleep 300", ids[1])), "{found:?}");
     }
 }
