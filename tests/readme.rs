@@ -1,21 +1,16 @@
 //! What the README says about commands and keys is what the program has.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "the test reads a page")]
-
-use std::fs;
-
 use crystal::app::keymap::{Keymap, Layer, parse_key};
 use crystal::command::registry::COMMANDS;
 
 const MARK: &str = "<!-- commands -->\n";
 
-fn readme() -> String {
-    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
-}
+const README: &str = include_str!("../README.md");
 
 /// The rows of the table under a heading, as cells.
-fn table(readme: &str, heading: &str) -> Vec<Vec<String>> {
-    let after = readme.split_once(&format!("\n## {heading}\n")).unwrap().1;
+fn table(heading: &str) -> Vec<Vec<String>> {
+    let heading = format!("\n## {heading}\n");
+    let after = README.split_once(&heading).map(|(_, after)| after).unwrap_or_default();
     let rows = after.lines().skip_while(|line| !line.starts_with('|'));
     let rows = rows.take_while(|line| line.starts_with('|')).skip(2);
     rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
@@ -28,15 +23,14 @@ fn the_commands_are_those_of_the_registry() {
     let rows: String =
         COMMANDS.iter().map(|command| row(&command.usage.join("  "), command.help)).collect();
     let wanted = format!("| command | does |\n|---|---|\n{rows}");
-    let readme = readme();
-    let written = readme.split(MARK).nth(1).unwrap();
+    let written = README.split(MARK).nth(1).unwrap();
     assert_eq!(written, wanted, "put this between the marks in README.md:\n{wanted}");
 }
 
 #[test]
 fn every_key_of_the_table_is_bound() {
     let keymap = Keymap::default();
-    let table = table(&readme(), "Keys");
+    let table = table("Keys");
     assert!(table.len() > 10);
     for row in &table {
         for name in row[0].split(", ") {
@@ -49,8 +43,7 @@ fn every_key_of_the_table_is_bound() {
 
 #[test]
 fn what_is_not_built_is_not_promised() {
-    let readme = readme();
-    let words = readme.split(|letter: char| letter.is_whitespace() || "`,.;()|".contains(letter));
+    let words = README.split(|letter: char| letter.is_whitespace() || "`,.;()|".contains(letter));
     for word in words.filter(|word| word.starts_with('/') && word.len() > 1) {
         let name = &word[1..];
         let is_command = name.chars().all(|letter| letter.is_ascii_lowercase());

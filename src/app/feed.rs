@@ -9,7 +9,7 @@ use crate::base::text::cut;
 use crate::conversation::message::{Block, Message, Role, ToolResult, ToolUse};
 use crate::conversation::todo::{Todo, TodoState};
 use crate::conversation::tool_call::invalid_arguments;
-use crate::turn::{CallSight, Sight};
+use crate::turn::{CallSight, DECLINED, Sight};
 
 use super::cells::cell::{CellContent, Fold, NoticeKind, TextState, ToolCell, ToolState};
 use super::cells::{CellId, Cells};
@@ -82,6 +82,7 @@ impl Feed {
             cell.state = match (was_interrupted, result.is_error, cell.state) {
                 (true, _, _) => ToolState::Interrupted,
                 (false, _, ToolState::Denied) => ToolState::Denied,
+                (false, true, _) if result.content.starts_with(DECLINED) => ToolState::Denied,
                 (false, true, _) => ToolState::Failed,
                 (false, false, _) => ToolState::Done,
             };
@@ -291,6 +292,7 @@ fn subject(call: &ToolUse) -> String {
     let named = keys.iter().find_map(|key| call.input.get(key)?.as_str());
     match (named, call.input.get("items").and_then(|items| items.as_array())) {
         (Some(text), _) => text.to_owned(),
+        (None, Some(items)) if items.len() == 1 => "1 item".to_owned(),
         (None, Some(items)) => format!("{} items", items.len()),
         (None, None) if call.input.as_object().is_none_or(serde_json::Map::is_empty) => {
             String::new()
@@ -305,5 +307,72 @@ fn append_output(output: &mut String, text: &str) {
     if output.len() > CELL_OUTPUT_BYTES_MAX {
         let start = cut::ceil_boundary(output, output.len() - CELL_OUTPUT_BYTES_MAX / 2);
         output.replace_range(..start, "…\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::base::id::MessageId;
+    use crate::base::time::Timestamp;
+
+    fn message(role: Role, block: Block) -> Message {
+        Message {
+            id: MessageId(1),
+            parent_id: None,
+            ts: Timestamp::from_millis(0),
+            role,
+            content: vec![block],
+            interrupted: false,
+        }
+    }
+
+    /// The cell that an opened session shows of a call and its result.
+    fn opened(name: &str, input: serde_json::Value, content: &str, is_error: bool) -> ToolCell {
+        let id = CallId::new("c1");
+        let call = ToolUse { id: id.clone(), name: name.to_owned(), input };
+        let result = ToolResult {
+            tool_use_id: id,
+            content: content.to_owned(),
+            is_error,
+            images: Vec::new(),
+            shown: crate::conversation::message::Shown::default(),
+        };
+        let mut feed = Feed::default();
+        feed.message(&message(Role::Assistant, Block::ToolUse(call)), &HashMap::new());
+        feed.message(&message(Role::User, Block::ToolResult(result)), &HashMap::new());
+        match feed.cells().as_slice() {
+            [cell] => match cell.content() {
+                CellContent::Tool(tool) => tool.clone(),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_opened_session_shows_a_declined_call_as_declined() {
+        let said = format!("{DECLINED} and said: not now");
+        let input = json!({"command": "ls"});
+        assert_eq!(opened("bash", input.clone(), &said, true).state, ToolState::Denied);
+        assert_eq!(opened("bash", input.clone(), "exit 1", true).state, ToolState::Failed);
+        // What a command prints is no answer of the person.
+        assert_eq!(opened("bash", input, &said, false).state, ToolState::Done);
+    }
+
+    #[test]
+    fn a_list_of_things_to_do_is_shown_as_one() {
+        let items = json!({"items": [
+            {"text": "read\nit", "state": "done"},
+            {"text": "change it", "state": "in_progress"},
+            {"text": "test it", "state": "pending"},
+        ]});
+        let cell = opened("todo", items, "The list is set", false);
+        assert_eq!(cell.output, "☑ read it\n▸ change it\n☐ test it\n");
+        // Another shape is a call like any other, and its failure is shown.
+        let cell = opened("todo", json!({"items": [{"text": 1}]}), "wrong", true);
+        assert_eq!((cell.subject.as_str(), cell.output.as_str()), ("1 item", "wrong"));
     }
 }

@@ -274,11 +274,14 @@ impl Slot {
     }
 }
 
+/// How the result of a call begins that the person declined; an opened session knows it by this.
+pub const DECLINED: &str = "The person declined this call";
+
 fn declined(reason: Option<&str>) -> String {
     match reason {
-        Some(reason) => format!("The person declined this call and said: {reason}"),
+        Some(reason) => format!("{DECLINED} and said: {reason}"),
         None => {
-            "The person declined this call. Ask what they want instead, or go on without it.".into()
+            format!("{DECLINED}. Ask what they want instead, or go on without it.")
         }
     }
 }

@@ -20,6 +20,7 @@ mod streaming;
 #[cfg(test)]
 mod tests;
 
+pub use batch::DECLINED;
 pub use effect::{CallSight, Draft, Ended, PartialKind, Sight, Span, TurnEffect};
 pub use event::{Answer, Attended, Context, TurnEvent};
 pub use machine::{Phase, Turn};
