@@ -1,5 +1,7 @@
 //! What the simulation found, each as a short history of its own.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
 use crystal::app::event::{Event, Said};
 use crystal::app::key::{Input, Key, KeyCode, Size};
 use crystal::app::signal::Signal;
@@ -32,7 +34,7 @@ impl World {
 }
 
 fn in_mode(mode: Mode) -> World {
-    (0..).map(World::seeded).find(|world| world.app.front().state.mode == mode).unwrap()
+    (0..200).map(World::seeded).find(|world| world.app.front().state.mode == mode).unwrap()
 }
 
 #[test]
