@@ -26,7 +26,7 @@ use world::World;
 const SEED_VARIABLE: &str = "CRYSTAL_SIM_SEED";
 
 /// Steps of one seed.
-const STEPS: u64 = 100;
+const STEPS: u64 = 70;
 
 /// Seeds that once failed: a request of reasoning alone (100), a mode that its archive did not hold (103),
 /// waiting messages lost by `/clear` (112), a wrong checker (109).
