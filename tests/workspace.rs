@@ -282,6 +282,44 @@ fn signals_save_and_give_the_terminal_back() {
     }
 }
 
+/// X02: whatever ends a turn or the program, what its commands started ends too.
+#[test]
+fn a_running_command_ends_with_its_turn_and_with_the_program() {
+    let command = "trap '' HUP; sleep 60 & echo \"CHILD $!.\"; wait";
+    for leaving in ["<esc>", "TERM", "HUP"] {
+        let world = World::new([calls("c1", "bash", &json!({"command": command}))]);
+        world.configure(&json!({"approvals": {"policy": "full"}}));
+        let mut pty = open(&world, &["go"]);
+        pty.wait_for(|screen| child_of(screen).is_some());
+        let child = child_of(&pty.screen()).unwrap();
+        assert!(support::is_alive(&child));
+        match leaving {
+            "TERM" => pty.signal(Signal::TERM),
+            "HUP" => pty.signal(Signal::HUP),
+            keys => {
+                pty.send_keys(keys);
+                pty.wait_for_text("Interrupted");
+                pty.send_keys("/quit<enter>");
+            }
+        }
+        pty.exit_status();
+        pty.assert_restored();
+        assert!(!support::is_alive(&child), "{leaving}: the child lives on");
+        let records = world.records();
+        let is_result = |record: &&serde_json::Value| record.to_string().contains("tool_result");
+        let result = records.iter().find(is_result).unwrap().to_string();
+        // Leaving does not wait for the last words of a command.
+        assert!(leaving != "<esc>" || result.contains("CHILD"), "{leaving}: {result}");
+    }
+}
+
+/// The process that the command named.
+fn child_of(screen: &str) -> Option<String> {
+    let (_, after) = screen.split_once("\n  CHILD ").or_else(|| screen.split_once("CHILD "))?;
+    let (pid, _) = after.split_once('.')?;
+    pid.chars().all(|c| c.is_ascii_digit()).then(|| pid.to_owned())
+}
+
 #[test]
 fn a_terminal_that_goes_away_loses_nothing() {
     let gate = Gate::closed();

@@ -106,3 +106,27 @@ fn words_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc;
+
+    // T05: the loop hears of a panic, and the task that panicked is the only one to end.
+    #[tokio::test]
+    async fn a_panic_of_a_task_is_a_report_and_others_go_on() {
+        let (sender, mut events) = mpsc::channel(4);
+        let mut tasks = Tasks::new(sender);
+        let (first, second) = (TaskId(1), TaskId(2));
+        let died = |said: &str| Said::Died(said.to_owned());
+        tasks.start(first, |_| async { panic!("it broke") });
+        let told = |task, said| Some(Event::Report(Report { task, said }));
+        assert_eq!(events.recv().await, told(first, died("it broke")));
+        tasks.start_asked(second, |voice, stop| async move {
+            stop.cancelled().await;
+            voice.say(Said::Died("the last word".to_owned())).await;
+        });
+        tasks.stop(second);
+        assert_eq!(events.recv().await, told(second, died("the last word")));
+    }
+}
