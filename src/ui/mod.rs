@@ -22,7 +22,7 @@ pub mod theme;
 pub mod transcript;
 pub mod welcome;
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
@@ -111,12 +111,24 @@ pub fn draw(
     cursor
 }
 
-/// Takes the colour of text from cells that show none: what looks like an empty terminal is not sent.
+/// Blanks in a row that are worth two changes of colour: fewer are cheaper sent in the colour around them.
+const BLANKS_MIN: usize = 16;
+
+/// Takes the colour of text from long runs of cells that show none: what looks like an empty terminal is not
+/// sent. Blanks between words keep theirs, so that a line of text needs its colour once.
 fn uncolour_blanks(buf: &mut Buffer) {
     let seen = Modifier::REVERSED | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
-    for cell in &mut buf.content {
-        if cell.bg == Color::Reset && !cell.modifier.intersects(seen) && cell.symbol() == " " {
-            cell.set_style(Style::reset());
+    let is_blank = |cell: &Cell| {
+        cell.bg == Color::Reset && !cell.modifier.intersects(seen) && cell.symbol() == " "
+    };
+    let columns = usize::from(buf.area.width).max(1);
+    for row in buf.content.chunks_mut(columns) {
+        for run in row.chunk_by_mut(|left, right| is_blank(left) == is_blank(right)) {
+            if run.len() >= BLANKS_MIN && is_blank(&run[0]) {
+                for cell in run {
+                    cell.set_style(Style::reset());
+                }
+            }
         }
     }
 }
@@ -202,4 +214,24 @@ fn draw_no_room(area: Rect, buf: &mut Buffer) {
 
 fn rows(count: usize) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // T11: a coloured line is one run of its colour, and the rest of its row is nothing.
+    #[test]
+    fn only_long_runs_of_blanks_lose_their_colour() {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 40, 2));
+        let style = Style::new().fg(Color::Red);
+        buf.set_style(buf.area, style);
+        buf.set_string(0, 0, "two words", style);
+        buf.set_string(0, 1, "marked", style.bg(Color::Blue));
+        buf.set_style(Rect::new(0, 1, 40, 1), Style::new().bg(Color::Blue));
+        uncolour_blanks(&mut buf);
+        assert!((0..9).all(|x| buf[(x, 0)].fg == Color::Red));
+        assert!((9..40).all(|x| buf[(x, 0)] == Cell::default()), "{buf:?}");
+        assert!((0..40).all(|x| buf[(x, 1)].bg == Color::Blue));
+    }
 }
