@@ -14,13 +14,16 @@ use crossterm::event::{
     MouseEventKind,
 };
 use futures_util::StreamExt as _;
+use futures_util::stream::{SelectAll, select_all};
 
 use crate::app::key::{Focused, Input, Key, KeyCode, Mouse, MouseAct, Size};
 
 /// Reads the terminal until it is paused.
 #[derive(Debug, Default)]
 pub struct InputReader {
-    stream: Option<EventStream>,
+    /// One stream, asked only after it woke: each question takes a lock that its own thread holds while it
+    /// waits, and a loop with many other events would spin on it.
+    stream: Option<SelectAll<EventStream>>,
     answers: AnswerFilter,
     ready: VecDeque<Input>,
 }
@@ -28,7 +31,7 @@ pub struct InputReader {
 impl InputReader {
     /// Must run after the terminal was entered: in cooked mode Ctrl+J and Enter look the same.
     pub fn new() -> Self {
-        Self { stream: Some(EventStream::new()), ..Self::default() }
+        Self { stream: Some(woken_only()), ..Self::default() }
     }
 
     /// Stops reading, so that another program gets all keys.
@@ -42,7 +45,7 @@ impl InputReader {
     }
 
     pub fn resume(&mut self) {
-        self.stream.get_or_insert_with(EventStream::new);
+        self.stream.get_or_insert_with(woken_only);
     }
 
     /// A query was written: what answers it will be dropped.
@@ -65,6 +68,10 @@ impl InputReader {
             }
         }
     }
+}
+
+fn woken_only() -> SelectAll<EventStream> {
+    select_all([EventStream::new()])
 }
 
 /// Returns what an event means to the workspace; `None` for what it does not use.
