@@ -93,6 +93,8 @@ pub enum Leaving {
     No,
     /// Asked for; the sessions are not saved yet.
     Asked(Exit),
+    /// Running calls were told to end and may still say what they did.
+    Waiting { exit: Exit, until: Moment },
     /// All effects that leave in order are given out.
     Gone,
 }
@@ -184,8 +186,11 @@ impl App {
     }
 
     pub fn leave(&mut self, exit: Exit) {
-        if self.leaving == Leaving::No {
-            self.leaving = Leaving::Asked(exit);
-        }
+        self.leaving = match self.leaving {
+            Leaving::No => Leaving::Asked(exit),
+            // Asked twice: nothing is waited for.
+            Leaving::Waiting { exit, .. } => Leaving::Waiting { exit, until: Moment(0) },
+            Leaving::Asked(_) | Leaving::Gone => self.leaving,
+        };
     }
 }

@@ -37,6 +37,8 @@ pub struct TimerOwner {
 pub enum Due {
     Retry,
     Partial,
+    /// Leaving waits no longer.
+    Leave,
 }
 
 impl Tasks {

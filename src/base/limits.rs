@@ -41,6 +41,9 @@ pub const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
 /// Keys typed in this many milliseconds before a question appeared do not answer it (spec, workspace-ui).
 pub const QUESTION_GRACE_MS: u64 = 300;
 
+/// Milliseconds that leaving waits for calls to end: a command gets TERM, and KILL after 1.5 s.
+pub const LEAVING_MS_MAX: u64 = 2_500;
+
 /// A second Ctrl+C within this many milliseconds quits (spec, workspace-ui).
 pub const QUIT_WINDOW_MS: u64 = 2_000;
 

@@ -137,16 +137,17 @@ fn cannot_open(error: &OpenError) -> UserError {
 /// Opens the full screen.
 pub(super) fn open_workspace(args: &WorkspaceArgs) -> Result<ExitCode, UserError> {
     let prepared = prepare(&args.common, false)?;
-    if !facts::is_interactive() {
-        return Err(UserError::usage("the workspace needs a terminal")
-            .hint("Without one use: crystal run \"your message\""));
-    }
     let log = logs::start(&prepared.environment, &prepared.home)?;
     let (theme, facts) =
         themes::chosen(&prepared.environment, &prepared.loaded.layered.config.theme)?;
     let home = prepared.home.clone();
     let environment = prepared.environment.clone();
     let setup = prepared.setup(&args.common, Attended::ByPerson, None)?;
+    // After the session: that there is nothing to open is said with or without a terminal.
+    if !facts::is_interactive() {
+        return Err(UserError::usage("the workspace needs a terminal")
+            .hint("Without one use: crystal run \"your message\""));
+    }
     let user_home = setup.user_home.clone();
     let runtime = runtime()?;
     let entered = runtime.enter();

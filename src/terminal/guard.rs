@@ -162,7 +162,13 @@ pub fn install_panic_hook(log: PathBuf) {
             return;
         }
         restore();
-        let _ = writeln!(io::stderr(), "crystal: {line}; the log is in {}", log.display());
+        // Without CRYSTAL_LOG there is none.
+        let place = if log.is_file() {
+            format!("; the log is in {}", log.display())
+        } else {
+            String::new()
+        };
+        let _ = writeln!(io::stderr(), "crystal: {line}{place}");
     }));
 }
 

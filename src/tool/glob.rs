@@ -111,5 +111,5 @@ fn glob(
             "[the {FILES_MAX} newest of {count}; a narrower pattern shows the others]"
         );
     }
-    Ok(ToolOutcome::ok(text).with_summary(format!("{count} files")))
+    Ok(ToolOutcome::ok(text).with_summary(super::text::counted(count as u64, "file", "files")))
 }

@@ -223,7 +223,11 @@ impl<'a> Found<'a> {
         if self.unread > 0 {
             let _ = write!(self.text, "\n[{} files could not be searched]", self.unread);
         }
-        let summary = format!("{} matches in {} files", self.matches, self.files);
+        let summary = format!(
+            "{} in {}",
+            super::text::counted(self.matches as u64, "match", "matches"),
+            super::text::counted(self.files as u64, "file", "files")
+        );
         ToolOutcome::ok(self.text).with_summary(summary)
     }
 }

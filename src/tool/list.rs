@@ -134,7 +134,7 @@ fn list(
     if unread > 0 {
         let _ = writeln!(text, "[{unread} folders could not be read]");
     }
-    Ok(ToolOutcome::ok(text).with_summary(format!("{count} entries")))
+    Ok(ToolOutcome::ok(text).with_summary(super::text::counted(count as u64, "entry", "entries")))
 }
 
 fn named(entry: &ignore::DirEntry) -> String {

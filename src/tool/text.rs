@@ -12,6 +12,12 @@ pub(super) enum Kind {
     Binary(&'static str),
 }
 
+/// `1 line`, `2 lines`.
+pub(super) fn counted(count: u64, one: &str, more: &str) -> String {
+    let noun = if count == 1 { one } else { more };
+    format!("{count} {noun}")
+}
+
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Known beginnings of files that are not text.

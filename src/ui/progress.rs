@@ -86,10 +86,12 @@ pub fn draw_queue(app: &App, area: Rect, theme: &Theme, buf: &mut Buffer) {
     let hidden = queue.len().saturating_sub(usize::from(area.height));
     for (row, (message, y)) in queue.iter().zip(area.y..area.bottom()).enumerate() {
         let is_last = row + 1 == usize::from(area.height).min(queue.len());
+        // After an interruption nothing takes it by itself.
+        let keys = if app.front().turn.is_idle() { "Enter sends, Up edits" } else { "Up edits" };
         let more = match (is_last, hidden) {
             (false, _) => String::new(),
-            (true, 0) => " · Up edits".to_owned(),
-            (true, hidden) => format!(" · +{hidden} more · Up edits"),
+            (true, 0) => format!(" · {keys}"),
+            (true, hidden) => format!(" · +{hidden} more · {keys}"),
         };
         let room = usize::from(area.width).saturating_sub(11 + width::columns(&more));
         let text = format!(" queued: \"{}\"{more}", width::ellipsis(&words_of(message), room));

@@ -14,6 +14,8 @@ pub(super) fn on(app: &mut App, timer: TimerId, at: At) -> Vec<Effect> {
     let event = match owner.what {
         Due::Retry => TurnEvent::RetryDue,
         Due::Partial => TurnEvent::PartialDue,
+        // `leaving::advance` looks at the time after every event.
+        Due::Leave => return Vec::new(),
     };
     turn::drive(app, owner.session, event, at)
 }

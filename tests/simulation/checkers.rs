@@ -28,7 +28,7 @@ pub fn check(world: &mut World) -> Result<(), String> {
     idle_sleeps(world)?;
     // Drawing costs most of a step, so that most steps are not drawn.
     let sizes = match world.steps {
-        steps if steps % 100 == 0 => SIZES.len(),
+        steps if steps % 60 == 0 => SIZES.len(),
         steps if steps % 8 == 0 => 1,
         _ => 0,
     };

@@ -86,6 +86,16 @@ fn messages(request: &RoundRequest, pictures: &Pictures) -> Value {
     Value::Array(out)
 }
 
+/// A name that providers take: a model that made one up has it sent back to it in every later request.
+fn tool_name(name: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = name.chars().take(TOOL_NAME_CHARS_MAX).map(allowed).collect();
+    if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+/// Characters of a tool's name that every provider takes (wire facts).
+const TOOL_NAME_CHARS_MAX: usize = 64;
+
 /// `None` for a message of which nothing can be sent, such as another provider's reasoning alone.
 fn assistant(message: &RequestMessage, request: &RoundRequest) -> Option<Value> {
     let mut texts = Vec::new();
@@ -97,7 +107,7 @@ fn assistant(message: &RequestMessage, request: &RoundRequest) -> Option<Value> 
             Block::ToolUse(call) => calls.push(json!({
                 "id": call_id(call.id.as_str()),
                 "type": "function",
-                "function": {"name": call.name, "arguments": call.input.to_string()},
+                "function": {"name": tool_name(&call.name), "arguments": call.input.to_string()},
             })),
             Block::Reasoning(block) => match &block.opaque {
                 Some(state) if is_of(state, request) => reasoning.add(state, &block.text),

@@ -141,7 +141,8 @@ impl Window {
         if !self.notes.is_empty() {
             let _ = write!(self.text, "[{}]", self.notes.join("; "));
         }
-        Ok(ToolOutcome::ok(self.text).with_summary(format!("{} lines", self.shown)))
+        Ok(ToolOutcome::ok(self.text)
+            .with_summary(crate::tool::text::counted(self.shown, "line", "lines")))
     }
 
     fn note_encoding(&mut self, total: u64) {
