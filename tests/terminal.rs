@@ -149,7 +149,8 @@ fn a_panic_leaves_the_terminal_first_and_then_says_one_line() {
     let written = String::from_utf8_lossy(pty.bytes()).into_owned();
     let left = written.find("\x1b[?1049l").unwrap();
     let line = written[left..].lines().find(|l| l.contains("crystal: internal error at ")).unwrap();
-    assert!(line.ends_with(": the probe brokein two lines; the log is in crystal.log"), "{line}");
+    // Without a log file none is named.
+    assert!(line.ends_with(": the probe brokein two lines"), "{line}");
 }
 
 #[test]

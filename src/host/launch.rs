@@ -138,7 +138,7 @@ pub fn launch(setup: Setup) -> Launched {
     change::refresh_frame(&mut app, at);
     if setup.attended == Attended::ByPerson {
         tell_notes(&mut app);
-        look_for_leftovers(sender.clone());
+        look_for_leftovers(sender.clone(), home.temp());
         ask_for_trust(&mut app, at.moment);
     }
     let host = Host::new(clock, sender, writers, pool, make_toolbox);
@@ -146,9 +146,9 @@ pub fn launch(setup: Setup) -> Launched {
 }
 
 /// X02: looked for beside the first frame, which does not wait for it.
-fn look_for_leftovers(sender: Sender<Event>) {
+fn look_for_leftovers(sender: Sender<Event>, temp_root: PathBuf) {
     tokio::task::spawn_blocking(move || {
-        let lines = crate::tool::left_behind();
+        let lines = crate::tool::left_behind(&temp_root);
         if !lines.is_empty() {
             // If nobody listens any more, nobody needs to know.
             let _ = sender.blocking_send(Event::LeftBehind(lines));
@@ -326,7 +326,7 @@ fn toolboxes(
             workspace: path.clone(),
             environment_remove: environment_remove.clone(),
             blobs: Some(Arc::new(Blobs { disk: Arc::clone(&disk), home: home.clone() })),
-            temp_dir: home.root().join("tmp").join(session.to_string()),
+            temp_dir: home.temp().join(session.to_string()),
         })
     })
 }

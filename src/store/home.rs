@@ -43,6 +43,10 @@ impl Home {
     pub fn themes(&self) -> PathBuf {
         self.root.join("themes")
     }
+    /// Where commands have their temporary folders, one a session.
+    pub fn temp(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
     pub fn history(&self) -> PathBuf {
         self.root.join("history")
     }

@@ -89,8 +89,8 @@ pub enum BackgroundState {
 /// Commands that a crashed process of this program left running, as lines for the person (X02).
 ///
 /// Reads the process table, which takes milliseconds: not to be called where someone waits.
-pub fn left_behind() -> Vec<String> {
-    members::left_behind()
+pub fn left_behind(temp_root: &std::path::Path) -> Vec<String> {
+    members::left_behind(temp_root)
 }
 
 /// Where commands run.

@@ -3,6 +3,8 @@
 //! On Linux `/proc` tells: those of its session, and those that carry its mark in their environment even
 //! after they began a session of their own. Elsewhere only the process group is known.
 
+use std::path::Path;
+
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The shell that began the session.
@@ -39,12 +41,16 @@ pub(super) fn signal(session: i32, shell: Shell, mark: &str, signal: Signal) {
     }
 }
 
-/// Processes whose mark names a process of this program that is gone; only known on Linux.
-pub(super) fn left_behind() -> Vec<String> {
+/// Processes whose mark names a process of this program that is gone, and whose temporary folder is in
+/// `temp_root`: those of another home are another's to end. Only known on Linux.
+pub(super) fn left_behind(temp_root: &Path) -> Vec<String> {
     #[cfg(target_os = "linux")]
-    return linux::left_behind();
+    return linux::left_behind(temp_root);
     #[cfg(not(target_os = "linux"))]
-    Vec::new()
+    {
+        let _ = temp_root;
+        Vec::new()
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -84,21 +90,26 @@ mod linux {
     }
 
     /// One line a process. A number that was given away again hides what it left: nothing wrong is said.
-    pub(super) fn left_behind() -> Vec<String> {
+    pub(super) fn left_behind(temp_root: &Path) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
         let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let mut pids: Vec<i32> = pids.filter(|pid| is_orphan(*pid)).collect();
+        let mut pids: Vec<i32> = pids.filter(|pid| is_orphan(*pid, temp_root)).collect();
         pids.sort_unstable();
         pids.into_iter().map(|pid| format!("{pid} {}", command_of(pid))).collect()
     }
 
-    fn is_orphan(pid: i32) -> bool {
+    fn is_orphan(pid: i32, temp_root: &Path) -> bool {
         let folder = Path::new("/proc").join(pid.to_string());
         let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
-        let name = format!("{}=", super::super::MARK_VARIABLE);
-        let mark = environment
-            .split(|byte| *byte == 0)
-            .find_map(|variable| std::str::from_utf8(variable).ok()?.strip_prefix(name.as_str()));
+        let value_of = |name: &str| {
+            let variables = environment.split(|byte| *byte == 0);
+            let mut texts = variables.filter_map(|variable| std::str::from_utf8(variable).ok());
+            texts.find_map(|text| text.strip_prefix(name)?.strip_prefix('='))
+        };
+        if !value_of("TMPDIR").is_some_and(|folder| Path::new(folder).starts_with(temp_root)) {
+            return false;
+        }
+        let mark = value_of(super::super::MARK_VARIABLE);
         let owner = mark.and_then(|mark| mark.split_once('-')?.0.parse::<u32>().ok());
         owner.is_some_and(|owner| !Path::new("/proc").join(owner.to_string()).exists())
     }
@@ -124,8 +135,9 @@ mod tests {
 
     use super::super::MARK_VARIABLE;
 
-    fn sleeping(mark: &str) -> Child {
-        Command::new("sleep").arg("300").env(MARK_VARIABLE, mark).spawn().unwrap()
+    fn sleeping(mark: &str, temp: &str) -> Child {
+        let mut sleep = Command::new("sleep");
+        sleep.arg("300").env(MARK_VARIABLE, mark).env("TMPDIR", temp).spawn().unwrap()
     }
 
     // X02
@@ -133,15 +145,19 @@ mod tests {
     fn what_a_process_that_is_gone_left_running_is_found() {
         let mut gone = Command::new("true").spawn().unwrap();
         gone.wait().unwrap();
-        let mut orphan = sleeping(&format!("{}-0123", gone.id()));
-        let mut own = sleeping(&format!("{}-0123", std::process::id()));
-        let found = super::left_behind();
-        let ids = [orphan.id(), own.id()];
-        for child in [&mut orphan, &mut own] {
+        let mark = format!("{}-0123", gone.id());
+        let mut orphan = sleeping(&mark, "/ours/session");
+        let mut of_another_home = sleeping(&mark, "/theirs/session");
+        let mut own = sleeping(&format!("{}-0123", std::process::id()), "/ours/session");
+        let found = super::left_behind(std::path::Path::new("/ours"));
+        let ids = [orphan.id(), own.id(), of_another_home.id()];
+        for child in [&mut orphan, &mut own, &mut of_another_home] {
             child.kill().unwrap();
             child.wait().unwrap();
         }
         assert!(found.contains(&format!("{} sleep 300", ids[0])), "{found:?}");
-        assert!(!found.contains(&format!("{} sleep 300", ids[1])), "{found:?}");
+        for other in &ids[1..] {
+            assert!(!found.contains(&format!("{other} sleep 300")), "{found:?}");
+        }
     }
 }
