@@ -139,7 +139,7 @@ pub async fn run(
         tokio::select! {
             biased;
             signal = signals.next() => workspace.on_signal(signal),
-            input = workspace.reader.next() => match input {
+            input = workspace.reader.next(), if !workspace.is_gone => match input {
                 Ok(input) => workspace.on_input(input),
                 Err(error) => workspace.or_hang_up(Err(error)),
             },

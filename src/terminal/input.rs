@@ -6,7 +6,9 @@
 //! Not here: what a key does (`app::keymap`).
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::io;
+use std::task::Poll;
 use std::time::Duration;
 
 use crossterm::event::{
@@ -15,7 +17,9 @@ use crossterm::event::{
 };
 use futures_util::StreamExt as _;
 use futures_util::stream::{SelectAll, select_all};
+use tokio::sync::oneshot;
 
+use super::hangup;
 use crate::app::key::{Focused, Input, Key, KeyCode, Mouse, MouseAct, Size};
 
 /// Reads the terminal until it is paused.
@@ -26,12 +30,14 @@ pub struct InputReader {
     stream: Option<SelectAll<EventStream>>,
     answers: AnswerFilter,
     ready: VecDeque<Input>,
+    /// Resolves when the terminal is gone.
+    gone: Option<oneshot::Receiver<()>>,
 }
 
 impl InputReader {
     /// Must run after the terminal was entered: in cooked mode Ctrl+J and Enter look the same.
     pub fn new() -> Self {
-        Self { stream: Some(woken_only()), ..Self::default() }
+        Self { stream: Some(woken_only()), gone: Some(hangup::watch()), ..Self::default() }
     }
 
     /// Stops reading, so that another program gets all keys.
@@ -61,11 +67,38 @@ impl InputReader {
             if let Some(input) = self.ready.pop_front() {
                 return Ok(input);
             }
-            let Some(stream) = &mut self.stream else { return std::future::pending().await };
-            let event = stream.next().await.ok_or(io::ErrorKind::UnexpectedEof)??;
+            let event = self.event().await?;
             if let Some(input) = input_of(event) {
                 self.ready.extend(self.answers.pass(input));
             }
+        }
+    }
+}
+
+impl InputReader {
+    /// The next event of the terminal; an error once it is gone.
+    async fn event(&mut self) -> io::Result<Event> {
+        let Self { stream, gone, .. } = self;
+        let ended = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let next = poll_fn(|context| {
+            let Some(stream) = stream else { return Poll::Pending };
+            // Asked of a terminal that is gone, crossterm would read for ever.
+            if hangup::is_gone() {
+                return Poll::Ready(Err(ended()));
+            }
+            stream.poll_next_unpin(context).map(|event| event.ok_or_else(ended)?)
+        });
+        match gone {
+            None => next.await,
+            Some(told) => tokio::select! {
+                biased;
+                word = told => {
+                    // A watcher that could not start never says a word.
+                    self.gone = None;
+                    if word.is_ok() { Err(ended()) } else { Box::pin(self.event()).await }
+                }
+                event = next => event,
+            },
         }
     }
 }

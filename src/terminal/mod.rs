@@ -7,6 +7,7 @@
 pub mod facts;
 pub mod guard;
 pub mod handoff;
+pub mod hangup;
 pub mod input;
 pub mod out;
 pub mod screen;
