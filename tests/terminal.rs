@@ -52,7 +52,10 @@ async fn run_probe() -> String {
     show(&mut screen, "READY");
     loop {
         let event = tokio::select! {
-            signal = signals.next() => return format!("ended by {signal:?}"),
+            signal = signals.next() => match signal {
+                crystal::app::signal::Signal::Window => continue,
+                signal => return format!("ended by {signal:?}"),
+            },
             event = input.next() => event.unwrap(),
         };
         match event {

@@ -15,4 +15,7 @@ pub enum Signal {
     /// SIGCONT: the process runs again; another program may have changed the terminal meanwhile, so it is
     /// taken again and everything is drawn.
     Continue,
+    /// SIGWINCH: the terminal may have another size. The input reports it too, but loses one that comes
+    /// together with a key.
+    Window,
 }

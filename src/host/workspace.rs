@@ -140,6 +140,8 @@ pub async fn run(
             biased;
             signal = signals.next() => workspace.on_signal(signal),
             input = workspace.reader.next(), if !workspace.is_gone => match input {
+                // The size it was when the event was made; another may have come meanwhile.
+                Ok(Input::Resize(_)) => workspace.on_window(),
                 Ok(input) => workspace.on_input(input),
                 Err(error) => workspace.or_hang_up(Err(error)),
             },
@@ -194,11 +196,23 @@ impl Workspace {
     }
 
     fn on_signal(&mut self, signal: Signal) {
+        if signal == Signal::Window {
+            return self.on_window();
+        }
         if signal == Signal::Continue {
             let taken = self.front.guard.reenter().and_then(|()| self.redraw_all());
             self.or_hang_up(taken);
         }
         self.on(Event::Signal(signal));
+    }
+
+    /// The size as it is now, unless the input has told it already.
+    fn on_window(&mut self) {
+        match screen::terminal_size() {
+            Ok(size) if size == self.screen.size() => {}
+            Ok(size) => self.on_input(Input::Resize(size)),
+            Err(error) => self.or_hang_up(Err(error)),
+        }
     }
 
     /// The terminal is gone: what was said is saved, and the program ends.

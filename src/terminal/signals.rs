@@ -1,7 +1,7 @@
 //! The system's signals as values. The loop decides what they mean; nothing here ends the program.
 //!
 //! SIGTSTP is not taken: its default must stay, so that Ctrl+Z can stop the process and an orphaned group
-//! is not frozen. SIGWINCH comes with the input.
+//! is not frozen. SIGWINCH comes with the input, too.
 
 use std::io;
 use std::time::Duration;
@@ -19,6 +19,7 @@ pub struct Signals {
     interrupt: unix::Signal,
     quit: unix::Signal,
     resumed: unix::Signal,
+    window: unix::Signal,
 }
 
 impl Signals {
@@ -31,6 +32,7 @@ impl Signals {
             quit: unix::signal(SignalKind::quit())?,
             // The runtime has no name for SIGCONT.
             resumed: unix::signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+            window: unix::signal(SignalKind::window_change())?,
         })
     }
 
@@ -43,6 +45,7 @@ impl Signals {
             _ = self.quit.recv() => Signal::Quit,
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.resumed.recv() => Signal::Continue,
+            _ = self.window.recv() => Signal::Window,
         }
     }
 

@@ -10,7 +10,7 @@ pub(super) fn on(app: &mut App, signal: Signal) -> Vec<Effect> {
             app.leave(Exit::Interrupted);
         }
         // The host has taken the terminal again; there is nothing to decide.
-        Signal::Continue => {}
+        Signal::Continue | Signal::Window => {}
     }
     Vec::new()
 }
