@@ -19,6 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crystal::app::event::Event;
 use crystal::app::key::{Input, Key, KeyCode};
 use crystal::app::signal::Signal;
+use crystal::base::limits::LEAVING_MS_MAX;
 
 use world::World;
 
@@ -71,6 +72,13 @@ fn everything_ends_by_esc(world: &mut World) -> Result<(), String> {
 
 /// The process leaves: nothing runs on, and what was said is on the disk.
 fn end(world: &mut World) -> Result<(), String> {
+    // Calls that do not stop are waited for only so long.
+    if world.exit.is_none() {
+        world.pass(LEAVING_MS_MAX);
+        for (timer, _) in std::mem::take(&mut world.timers) {
+            world.happen(Event::Timer(timer))?;
+        }
+    }
     if world.exit.is_none() {
         return Err("asked to leave, it stays".to_owned());
     }
