@@ -10,6 +10,7 @@ use crystal::app::approvals::Approvals;
 use crystal::app::composer::{Composer, History};
 use crystal::app::effect::{Effect, Exit, Job};
 use crystal::app::event::{Event, Report, Said, Stored};
+use crystal::app::key::{Input, KeyCode};
 use crystal::app::keymap::Keymap;
 use crystal::app::live::{LiveSession, RequestFrame};
 use crystal::app::models::Models;
@@ -124,7 +125,8 @@ impl World {
         let before = self.app.front().id();
         let old = self.app.front().state.clone();
         let waiting_before = texts_waiting(&self.app);
-        let is_key = matches!(event, Event::Input(_));
+        // Only Up takes a waiting message back; the history may put the same text into the composer.
+        let is_up = matches!(&event, Event::Input(Input::Key(key)) if key.code == KeyCode::Up);
         let effects = update::update(&mut self.app, event, self.now);
         if self.app.front().id() != before {
             self.closed.push(old);
@@ -132,7 +134,7 @@ impl World {
         for effect in effects {
             self.perform(effect)?;
         }
-        if is_key {
+        if is_up {
             self.note_taken_back(&waiting_before);
         }
         Ok(())
