@@ -354,6 +354,13 @@ fn a_terminal_that_goes_away_without_a_signal_ends_it_too() {
     pty.wait_for_text("so far");
     pty.hang_up();
     wait(world.server.wait_for_hang_ups(1));
+    // It ends on its own, behind the program that the terminal belonged to: the snapshot is its last word.
+    let saved = world.archive().with_extension("json");
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    while !saved.exists() {
+        assert!(std::time::Instant::now() < deadline, "nothing is saved");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
     assert_eq!(world.said("assistant"), ["so far"]);
 }
 

@@ -10,6 +10,7 @@ use crate::base::id::SessionId;
 use crate::base::time::At;
 use crate::conversation::estimate;
 use crate::conversation::gear::Gear;
+use crate::conversation::message::Role;
 use crate::conversation::model::{ModelChoice, ModelSpec};
 use crate::conversation::tool_call::ToolSpec;
 use crate::conversation::usage::context_percent;
@@ -40,8 +41,6 @@ pub struct LiveSession {
     pub storage: Storage,
     /// The model that a session without one of its own speaks to.
     default_model: ModelChoice,
-    /// The transcript grew since the last usage was reported.
-    usage_is_stale: bool,
     /// Names the spans of the running turn.
     run_id: String,
 }
@@ -100,7 +99,6 @@ impl LiveSession {
             composer,
             storage: Storage::default(),
             default_model: model,
-            usage_is_stale: false,
             run_id: String::new(),
         }
     }
@@ -140,7 +138,6 @@ impl LiveSession {
             let applied = self.state.apply(record);
             debug_assert_eq!(applied, Applied::Done);
         }
-        self.state.updated_at = at.wall;
         self.storage.given += records.len() as u64;
         let id = self.id();
         let append = |record| Effect::Store(id, StoreOp::Append(Box::new(record)));
@@ -200,8 +197,11 @@ impl LiveSession {
         self.run_id = format!("run-{}", self.state.last_message_id);
     }
 
-    pub fn set_usage_stale(&mut self, is_stale: bool) {
-        self.usage_is_stale = is_stale;
+    /// Whether tool results came after what the provider counted (spec, compaction, *CTX*).
+    fn usage_is_stale(&self) -> bool {
+        let messages = self.state.transcript.messages().iter().rev();
+        let mut newest = messages.take_while(|message| message.role == Role::User);
+        newest.any(|message| message.tool_results().next().is_some())
     }
 
     /// Estimated tokens of the next request.
@@ -211,10 +211,9 @@ impl LiveSession {
 
     /// The last round's usage, or the estimate once the transcript has grown past it; never a sum of rounds.
     pub fn context(&self, spec: &ModelSpec) -> ContextFill {
-        let reported =
-            self.state.usage.last.filter(|usage| {
-                !self.usage_is_stale && !usage.estimated && usage.context_tokens() > 0
-            });
+        let reported = self.state.usage.last.filter(|usage| {
+            !self.usage_is_stale() && !usage.estimated && usage.context_tokens() > 0
+        });
         let used = reported.map_or_else(|| self.estimate(), |usage| usage.context_tokens());
         ContextFill {
             used,

@@ -307,9 +307,13 @@ fn prompt(args: &RunArgs) -> Result<String, UserError> {
     if !std::io::stdin().is_terminal() {
         let mut bytes = Vec::new();
         std::io::stdin()
-            .take(STDIN_BYTES_MAX)
+            .take(STDIN_BYTES_MAX + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| UserError::failed(error.to_string()).at("standard input"))?;
+        if bytes.len() as u64 > STDIN_BYTES_MAX {
+            let what = format!("more than {STDIN_BYTES_MAX} bytes");
+            return Err(UserError::usage(what).at("standard input").hint("Name the file instead."));
+        }
         let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
         parts.extend(Some(text).filter(|text| !text.trim().is_empty()));
     }

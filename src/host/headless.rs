@@ -150,7 +150,7 @@ impl Run {
         };
         let duration_ms = at.moment.since_ms(started);
         match self.format {
-            Format::Text => out(with_newline(self.answer()).as_bytes()),
+            Format::Text => out(with_newline(self.shown_answer()).as_bytes()),
             Format::Json => line(&self.summary(ended.as_ref(), duration_ms)),
             Format::StreamJson => {
                 let mut summary = self.summary(ended.as_ref(), duration_ms);
@@ -167,7 +167,13 @@ impl Run {
         Ok(Outcome { ended, model: self.app.front().model_label(), advice, unsaved })
     }
 
-    /// The text after the last tool result: the final answer.
+    /// The answer for a reader: a terminal is not steered by it, a pipe gets it as it is.
+    fn shown_answer(&self) -> String {
+        let answer = self.answer();
+        if io::stdout().is_terminal() { sanitize::clean(&answer).into_owned() } else { answer }
+    }
+
+    /// The text after the last tool result: the final answer, without configured secrets.
     fn answer(&self) -> String {
         let messages = self.app.front().state.transcript.messages();
         let texts = messages.iter().rev().take_while(|message| message.role == Role::Assistant);
@@ -179,7 +185,7 @@ impl Run {
             })
             .collect();
         texts.reverse();
-        texts.join("\n")
+        self.host.writers.redactor().redact(texts.join("\n"))
     }
 
     fn summary(&self, ended: Option<&Ended>, duration_ms: u64) -> Value {

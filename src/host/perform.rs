@@ -8,7 +8,7 @@ use futures_util::stream::Fuse;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc::{self, Sender};
 
-use crate::app::effect::{Effect, Exit, Job, ScreenEffect};
+use crate::app::effect::{Effect, Exit, Job, ScreenEffect, StoreOp};
 use crate::app::event::{Event, Said};
 use crate::base::id::{SessionId, TaskId};
 use crate::conversation::round::{RoundError, RoundErrorKind, RoundEvent, RoundRequest};
@@ -35,6 +35,8 @@ pub struct Host {
     pool: Arc<Pool>,
     tasks: Tasks,
     toolboxes: HashMap<SessionId, Toolbox>,
+    /// Toolboxes of closed sessions: the exit waits for their end.
+    closing: Vec<Toolbox>,
     make_toolbox: Box<dyn Fn(SessionId) -> Toolbox + Send>,
 }
 
@@ -68,6 +70,7 @@ impl Host {
             pool,
             tasks: Tasks::new(events),
             toolboxes: HashMap::new(),
+            closing: Vec::new(),
             make_toolbox,
         }
     }
@@ -75,7 +78,12 @@ impl Host {
     /// Starts what an effect asks for; returns what is the front end's to do.
     pub fn perform(&mut self, effect: Effect) -> Option<Outward> {
         match effect {
-            Effect::Store(session, op) => self.writers.store(session, op),
+            Effect::Store(session, op) => {
+                if op == StoreOp::Close {
+                    self.close_toolbox(session);
+                }
+                self.writers.store(session, op);
+            }
             Effect::Start(task, job) => self.start(task, job),
             Effect::Stop(task) => self.tasks.stop(task),
             Effect::Timer(timer, moment) => self.timers.set(timer, moment),
@@ -89,7 +97,7 @@ impl Host {
 
     /// Ends what tools left running.
     pub async fn shut_down_tools(&mut self) {
-        for toolbox in self.toolboxes.values() {
+        for toolbox in self.toolboxes.values().chain(&self.closing) {
             toolbox.shutdown().await;
         }
     }
@@ -121,6 +129,14 @@ impl Host {
         }
     }
 
+    /// What the session's commands left running ends with it.
+    fn close_toolbox(&mut self, session: SessionId) {
+        if let Some(toolbox) = self.toolboxes.remove(&session) {
+            self.closing.push(toolbox.clone());
+            self.tasks.detach(async move { toolbox.shutdown().await });
+        }
+    }
+
     fn toolbox(&mut self, session: SessionId) -> Toolbox {
         let make = &self.make_toolbox;
         self.toolboxes.entry(session).or_insert_with(|| make(session)).clone()
@@ -138,9 +154,8 @@ async fn pass_on(voice: &Voice, mut heard: mpsc::Receiver<ToolEvent>) {
 
 /// One request: sent once everything before it is stored, then passed on as it arrives.
 async fn round(voice: Voice, pool: Arc<Pool>, durable: Durable, request: Box<RoundRequest>) {
-    // The writer is gone only when the program is leaving.
     if durable.reached().await.is_err() {
-        return;
+        return voice.say(Said::Died("the session's writer ended".to_owned())).await;
     }
     let client = match pool.client(&request.model.provider, &request.model.id) {
         Ok(client) => client,

@@ -78,6 +78,11 @@ impl Tasks {
         self.running.insert(task, Running::Asked(stop, handle));
     }
 
+    /// Starts work that says nothing.
+    pub fn detach(&self, work: impl Future<Output = ()> + Send + 'static) {
+        tokio::spawn(work);
+    }
+
     pub fn stop(&mut self, task: TaskId) {
         match self.running.get(&task) {
             Some(Running::Aborted(handle)) => handle.abort(),

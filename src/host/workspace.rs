@@ -265,7 +265,10 @@ impl Workspace {
             match self.host.perform(effect) {
                 None => {}
                 Some(Outward::Screen(screen)) => self.on_screen(screen),
-                Some(Outward::Remember(text)) => self.run_errand(Errand::Remember(text)),
+                Some(Outward::Remember(text)) => {
+                    let text = self.host.writers.redactor().redact(text);
+                    self.run_errand(Errand::Remember(text));
+                }
                 Some(Outward::Trust(path)) => self.run_errand(Errand::Trust(path)),
                 Some(Outward::Exit(exit)) => self.exit = Some(exit),
             }

@@ -49,7 +49,9 @@ pub struct WriterTask {
     writer: SessionWriter,
     commands: Receiver<(u64, Command)>,
     report: Box<dyn FnMut(Stored) + Send>,
-    is_failing: bool,
+    failing: Option<Reach>,
+    /// A record found no room in memory either.
+    has_lost: bool,
 }
 
 impl std::fmt::Debug for WriterTask {
@@ -65,7 +67,10 @@ pub fn channel(
 ) -> (WriterHandle, WriterTask) {
     let (sender, commands) = pipe();
     let handle = WriterHandle { commands: sender, last: 0 };
-    (handle, WriterTask { writer, commands, report: Box::new(report), is_failing: false })
+    (
+        handle,
+        WriterTask { writer, commands, report: Box::new(report), failing: None, has_lost: false },
+    )
 }
 
 impl WriterHandle {
@@ -101,8 +106,9 @@ impl WriterTask {
     pub fn run(mut self) {
         while let Ok((seq, command)) = self.commands.recv() {
             let is_last = matches!(command, Command::Close);
+            let reach = reach(&command);
             let result = self.perform(command);
-            let notice = self.notice(result.as_ref().err());
+            let notice = self.notice(result.as_ref().err(), reach);
             // What could not be written at the close waits on, and is tried once more at the end.
             let is_done = is_last && result.is_ok();
             (self.report)(Stored { seq, result, notice });
@@ -110,8 +116,10 @@ impl WriterTask {
                 return;
             }
         }
-        // Nobody is left to be told.
-        let _closed = self.writer.close();
+        // Closed without a word: by a panic, or after a close that failed.
+        let result = self.writer.close();
+        let notice = self.notice(result.as_ref().err(), Reach::Disk);
+        (self.report)(Stored { seq: u64::MAX, result: result.map(|()| None), notice });
     }
 
     fn perform(&mut self, command: Command) -> Result<Option<BlobRef>, StoreError> {
@@ -124,17 +132,41 @@ impl WriterTask {
         }
     }
 
-    fn notice(&mut self, error: Option<&StoreError>) -> Option<Notice> {
-        match (error, self.is_failing) {
-            (Some(error), false) => {
-                self.is_failing = true;
+    /// Mended is what failed: an append does not mend a save, and nothing mends a record that was lost.
+    fn notice(&mut self, error: Option<&StoreError>, reach: Reach) -> Option<Notice> {
+        self.has_lost |= matches!(error, Some(StoreError::BacklogFull));
+        match (error, self.failing) {
+            (Some(error), None) => {
+                self.failing = Some(reach);
                 Some(Notice::Failing { why: error.to_string() })
             }
-            (None, true) if !self.writer.is_behind() => {
-                self.is_failing = false;
+            (Some(_), Some(earlier)) => {
+                self.failing = Some(earlier.max(reach));
+                None
+            }
+            (None, Some(failed))
+                if reach >= failed && !self.writer.is_behind() && !self.has_lost =>
+            {
+                self.failing = None;
                 Some(Notice::Mended)
             }
-            (Some(_) | None, _) => None,
+            (None, _) => None,
         }
+    }
+}
+
+/// How far a command goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// The system has it.
+    System,
+    /// The disk has it.
+    Disk,
+}
+
+fn reach(command: &Command) -> Reach {
+    match command {
+        Command::Append(_) | Command::Blob { .. } => Reach::System,
+        Command::Sync | Command::Snapshot(_) | Command::Close => Reach::Disk,
     }
 }

@@ -141,10 +141,7 @@ fn happen(
             live.record(Record::obs(run, at.wall, span), at)
         }
         // The observation before this carries the usage into the state.
-        TurnEffect::Used(usage) => {
-            live.set_usage_stale(usage.is_none());
-            Vec::new()
-        }
+        TurnEffect::Used(_) => Vec::new(),
         TurnEffect::SetTodos(todos) => {
             live.record(Record::event(at.wall, EventKind::Todos { todos }), at)
         }
@@ -188,11 +185,7 @@ fn say(live: &mut LiveSession, draft: Draft, at: At) -> Vec<Effect> {
     let whole = draft.original.as_ref().map(|(text, _)| text.as_str());
     match &message.content[..] {
         [Block::Text { text }] if message.role == Role::User => live.feed.user(text.clone()),
-        [Block::ToolResult(result)] => {
-            live.feed.result(result, whole, message.interrupted);
-            // The transcript has grown past what the provider counted.
-            live.set_usage_stale(true);
-        }
+        [Block::ToolResult(result)] => live.feed.result(result, whole, message.interrupted),
         _ => {}
     }
     let archived = match (&message.content[..], draft.original) {
