@@ -1,8 +1,13 @@
-//! One round with a tool against a real server that nobody here wrote. Opt-in:
+//! A real server that nobody here wrote: one round with a tool, and the whole program. Opt-in:
 //!
 //! `CRYSTAL_REAL_MODEL_URL=http://127.0.0.1:18435/v1 cargo test --test real_model -- --ignored`
 
-#![allow(clippy::disallowed_methods, reason = "the test's address comes from the environment")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the test reads the environment and makes its own files"
+)]
 
 use std::sync::Arc;
 
@@ -66,5 +71,43 @@ async fn real_model_round_with_a_tool_ends_with_usage() {
         if let RoundEvent::Call(call) = event {
             assert!(call.input.is_object() && !call.id.as_str().is_empty(), "{call:?}");
         }
+    }
+}
+
+/// The whole path: the built program, a real server, a saved session that goes on.
+#[test]
+#[ignore = "needs the real model server"]
+fn real_model_answers_crystal_run_and_the_session_goes_on() {
+    let url = std::env::var("CRYSTAL_REAL_MODEL_URL").expect("set CRYSTAL_REAL_MODEL_URL");
+    let home = tempfile::tempdir().unwrap();
+    let work = tempfile::tempdir().unwrap();
+    std::fs::write(work.path().join("README.md"), "# Rivers\n").unwrap();
+    let models = json!({MODEL: {"contextWindow": 8192, "maxTokens": 256}});
+    let provider =
+        json!({"api": "openai-chat", "baseUrl": url, "apiKey": "none", "models": models});
+    let config = json!({"provider": "local", "model": MODEL, "providers": {"local": provider}});
+    std::fs::write(home.path().join("config.json"), config.to_string()).unwrap();
+    let run = |arguments: &[&str]| {
+        let ran = std::process::Command::new(env!("CARGO_BIN_EXE_crystal"))
+            .args(["run", "--output-format", "json"])
+            .args(arguments)
+            .current_dir(work.path())
+            .env_clear()
+            .env("CRYSTAL_HOME", home.path())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()
+    };
+    let first = run(&["Read README.md and tell me its title."]);
+    assert!(!first["result"].as_str().unwrap().is_empty(), "{first}");
+    assert!(first["totalUsage"]["output"].as_u64().unwrap() > 0, "{first}");
+    let second = run(&["--continue", "Say it again."]);
+    assert_eq!(second["sessionId"], first["sessionId"]);
+    let sessions = home.path().join("sessions");
+    for end in ["json", "jsonl"] {
+        let file = sessions.join(format!("{}.{end}", first["sessionId"].as_str().unwrap()));
+        assert!(file.exists(), "{end}");
     }
 }

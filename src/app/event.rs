@@ -46,5 +46,4 @@ pub enum Stored {
     Well,
     /// A write failed: what, where, why. The rest of the session waits in memory.
     Failed(String),
-    SnapshotSaved,
 }

@@ -58,10 +58,6 @@ impl Environment {
         self.variables.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
-    pub fn has_no_color(&self) -> bool {
-        self.variable("NO_COLOR").is_some()
-    }
-
     /// `VISUAL`, else `EDITOR`.
     pub fn editor(&self) -> Option<String> {
         self.variable("VISUAL").or_else(|| self.variable("EDITOR"))

@@ -66,10 +66,6 @@ impl Api {
             Self::Offline => "offline",
         }
     }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|api| api.name() == name)
-    }
 }
 
 /// Time limits of one request. None limits the whole reply: a healthy answer may take an hour.

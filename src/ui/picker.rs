@@ -28,12 +28,6 @@ const GAP: usize = 2;
 const BORDER_COLUMNS_MIN: u16 = 12;
 const BORDER_ROWS_MIN: u16 = 4;
 
-/// Returns how many rows of the list an area shows: what `Picker::set_page_rows` wants.
-pub fn list_rows(area: Rect) -> usize {
-    let rows = if has_border(area) { area.height - 2 } else { area.height };
-    usize::from(rows.saturating_sub(1))
-}
-
 /// Returns the rows that the picker wants, border and filter line included; filtering does not change them.
 pub fn height(picker: &Picker) -> u16 {
     let (_, all) = picker.counts();

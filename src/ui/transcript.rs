@@ -47,11 +47,6 @@ impl PreparedTranscript {
     pub fn visible(&self) -> impl Iterator<Item = CellId> {
         self.parts.iter().map(|part| part.cell)
     }
-    /// Returns the cell at a row of the area, for the mouse.
-    pub fn cell_at(&self, y: u16) -> Option<CellId> {
-        let row = y.checked_sub(self.area.y).filter(|row| *row < self.area.height)?;
-        self.parts.iter().rev().find(|part| part.y <= row).map(|part| part.cell)
-    }
 }
 
 /// A row of the transcript: the index of its cell, and the row in it.

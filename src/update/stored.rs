@@ -24,6 +24,5 @@ pub(super) fn on(app: &mut App, session: SessionId, stored: Stored) {
                 live.feed.notice(NoticeKind::Info, WRITTEN_AGAIN);
             }
         }
-        Stored::SnapshotSaved => {}
     }
 }
