@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::args::Arguments;
 use super::list::target;
 use super::open::{self, OpenError};
-use super::seen::Knowledge;
 use super::splice::{Change, apply};
 use super::text::unchangeable;
 use super::write::{Now, OnNews, draft, known};
@@ -84,11 +83,7 @@ impl Tool for Edit {
         changing("edit", move || {
             let changes = changes(&Arguments::of(&Edit, &prepared.call)?)?;
             let target = target(&prepared)?;
-            // Two edits of one batch are prepared together: the first one's outcome is no news to the second.
-            let is_known = |digest: &str| {
-                matches!(bench.seen.compare(&target.real, digest), Knowledge::Current)
-            };
-            let now = Now::open(target, prepared.guard.as_ref(), is_known)?;
+            let now = Now::open(target, prepared.guard.as_ref())?;
             let after = changed(now.bytes.as_deref().unwrap_or_default(), &changes, &target.shown)?;
             now.replace(&bench, target, &after)
         })

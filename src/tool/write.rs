@@ -69,7 +69,7 @@ impl Tool for Write {
             let arguments = Arguments::of(&Write, &prepared.call)?;
             let content = arguments.text("content")?;
             let target = target(&prepared)?;
-            let now = Now::open(target, prepared.guard.as_ref(), |_| false)?;
+            let now = Now::open(target, prepared.guard.as_ref())?;
             let after = styled(content, now.bytes.as_deref());
             now.replace(&bench, target, &after)
         })
@@ -170,12 +170,8 @@ pub(super) struct Now {
 }
 
 impl Now {
-    /// `is_known` says whether another content than the prepared one will do.
-    pub(super) fn open(
-        target: &Target,
-        guard: Option<&Guard>,
-        is_known: impl Fn(&str) -> bool,
-    ) -> Result<Self, Refusal> {
+    /// Refuses any other content than the prepared one: what runs is what was shown.
+    pub(super) fn open(target: &Target, guard: Option<&Guard>) -> Result<Self, Refusal> {
         let explain = |error: OpenError| error.explain(&target.shown);
         let folders = match guard {
             Some(Guard::Absent) => Folders::Create,
@@ -191,10 +187,7 @@ impl Now {
         };
         let holds = match (guard, &bytes) {
             (Some(Guard::Absent), None) => true,
-            (Some(Guard::Content(wanted)), Some(bytes)) => {
-                let digest = digest(bytes);
-                *wanted == digest || is_known(&digest)
-            }
+            (Some(Guard::Content(wanted)), Some(bytes)) => *wanted == digest(bytes),
             (Some(Guard::Absent | Guard::Content(_)) | None, _) => false,
         };
         if holds {
